@@ -9,11 +9,12 @@ class DialectRegistry;
 
 namespace mlir::hfta {
 
-/// Registers our dialect, the upstream dialects that the pipelines lower
-/// through, their external interface models, and the translation to LLVM IR.
+/// Registers Hfta's dialect, the upstream dialects that the pipelines use,
+/// their external interface models, and the translation to LLVM IR.
 void registerAllDialects(DialectRegistry &registry);
 
-/// Registers our passes and pipelines, and the upstream passes that these use.
+/// Registers Hfta's passes and pipelines, and the upstream passes that they
+/// use.
 void registerAllPasses();
 
 } // namespace mlir::hfta

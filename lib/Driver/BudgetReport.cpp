@@ -1,4 +1,4 @@
-//===- BudgetReport.cpp - A job's step within its budget ------------------===//
+//===- BudgetReport.cpp - A job's step within its memory budget -----------===//
 
 #include "BudgetReport.h"
 
@@ -50,8 +50,8 @@ SmallVector<int64_t> BudgetReport::listStages() const {
   return llvm::to_vector(llvm::seq<int64_t>(0, job.getStageCount()));
 }
 
-/// Prints the memory of a worker, with a column for each stage: first what is
-/// always there, by role, then what comes and goes.
+/// Prints the memory of a worker, with a column for each stage: segments that
+/// are always there, by role, and then those that come and go.
 void BudgetReport::printMemory(raw_ostream &os) {
   ModuleOp module = *scheduled;
   SmallVector<int64_t> stages = listStages();
@@ -82,15 +82,15 @@ void BudgetReport::printMemory(raw_ostream &os) {
   os << "\n";
   for (const auto &[role, bytes] : resident)
     printMemoryRow(os, stringifyRole(role), bytes);
-  // The buffers are batches of data, memory that tasks and kernels need while
-  // they run, and data from other ranks.
+  // The buffers hold batches of data, scratch memory and workspaces of tasks
+  // and kernels, and data from other ranks.
   printMemoryRow(os, "buffers", buffers);
   printMemoryRow(os, "arena", arena);
   printMemoryRow(os, "peak", peak);
   printMemoryRow(os, "budget", budget);
 }
 
-/// Finds the segments that only tasks of this part write.
+/// Returns the segments that only tasks of this part write.
 static std::set<int64_t> findWritten(ModuleOp module, StringRef part) {
   std::set<int64_t> written, byOthers;
   for (auto task : module.getOps<TaskOp>()) {
@@ -137,8 +137,8 @@ std::vector<BudgetReport::BlockBytes> BudgetReport::findBlocks() {
   return blocks;
 }
 
-/// Names how much of a block's parameters and its optimizer's state stays in
-/// memory.
+/// Returns a word for how much of a block's parameters and optimizer state
+/// stays in memory.
 static StringRef nameResidency(bool isResident, bool keepsState, bool isHeld) {
   if (isResident)
     return keepsState ? "resident" : "parameters";
@@ -161,7 +161,7 @@ void BudgetReport::printBlocks(raw_ostream &os) {
   }
 }
 
-/// Returns how many copies go through a step's blocks together.
+/// Returns the number of copies that go through a step's blocks together.
 int64_t BudgetReport::countStepCopies() const {
   int64_t copies = job.copies;
   ModuleOp(*scheduled).walk([&](FetchOp fetch) {
@@ -172,8 +172,8 @@ int64_t BudgetReport::countStepCopies() const {
   return copies;
 }
 
-/// Returns how many copies are in memory at a time, for one step or for
-/// several.
+/// Returns the number of copies in a turn, which lasts for one or several
+/// steps. `ofStep` is the number for turns within one step.
 static int64_t findCopiesAtATime(ModuleOp module, const Job &job,
                                  int64_t ofStep) {
   auto begin = SymbolTable(module).lookup<ScheduleOp>(schedules::kBeginTurn);
@@ -211,8 +211,8 @@ void BudgetReport::printStep(raw_ostream &os) {
   os << llvm::formatv("  {0,-18}{1:f6} s\n", "predicted", step.seconds);
 }
 
-/// Prints each stage's step, as if all data from other stages were there at
-/// once.
+/// Prints the step of each stage, simulated as if data from other stages were
+/// always there in time.
 void BudgetReport::printStages(raw_ostream &os) {
   os << llvm::formatv("\nstep of each stage by itself, by {0} costs\n",
                       isMeasured ? "measured" : "estimated");

@@ -11,29 +11,31 @@
 
 namespace mlir::hfta {
 
-/// A report on a job with a memory budget: where its data lies, and one step of
-/// its schedule as simulated.
+/// A report on a job with a memory budget: where its data is kept, and a
+/// simulated step of its schedule.
 class BudgetReport {
 public:
-  /// Makes the report for a module in phase `planned` whose kernels' scratch
-  /// memory is known, by scheduling a copy of it. Errors are reported.
+  /// Schedules a clone of `planned`, a module in phase `planned` whose kernels'
+  /// scratch memory is known, and makes its report. Errors are reported to the
+  /// context.
   static FailureOr<BudgetReport> make(ModuleOp planned, const Job &job);
 
-  /// Prints tables of the memory, of the blocks and of the step.
+  /// Prints tables of the memory, of the blocks and of the simulated step.
   void print(raw_ostream &os);
   planning::Timeline draw() const;
   double getStepSeconds() const;
-  /// Returns in how many turns the copies go through one or several steps.
+  /// Returns the number of turns in which all copies go through one or several
+  /// steps; 1 if there are several stages or workers.
   int64_t countGroups() const;
 
 private:
-  /// The bytes of a block that come and go or stay.
+  /// Where the state of a block is kept, and the bytes of its values.
   struct BlockBytes {
     bool isResident = true, keepsState = true;
     int64_t parameters = 0, state = 0; ///< for all copies
-    /// For the copies of a turn and all micro-batches: the results of its
-    /// forward that stay in memory, that are spilled to the store, and that are
-    /// recomputed.
+    /// The results of the block's forward, for the copies of one turn and all
+    /// micro-batches: bytes that stay in memory, that are spilled to the store,
+    /// and that are recomputed.
     int64_t kept = 0, spilled = 0, recomputed = 0;
   };
   BudgetReport(OwningOpRef<ModuleOp> scheduled, const Job &job,
@@ -46,15 +48,16 @@ private:
   void printStep(raw_ostream &os);
   void printStages(raw_ostream &os);
   int64_t countStepCopies() const;
-  /// Returns the numbers of the stages; -1 alone if there is a single one.
+  /// Returns the numbers of the job's stages, or only -1 if there is a single
+  /// stage.
   SmallVector<int64_t> listStages() const;
 
   OwningOpRef<ModuleOp> scheduled;
   Job job;
   planning::StoreRates store;
-  bool isMeasured; ///< the times of tasks and the store were measured
-  std::vector<planning::SpillRun>
-      steps; ///< one for each stage, simulated alone
+  bool isMeasured; ///< whether times of tasks and the store are measured
+  /// The simulated step of each stage, without the others.
+  std::vector<planning::SpillRun> steps;
 };
 
 } // namespace mlir::hfta

@@ -24,7 +24,7 @@ using namespace mlir::hfta;
 // The record
 //===----------------------------------------------------------------------===//
 
-/// Returns the path at which records are looked for and written by default.
+/// Returns the path of a model's record if the user gives none.
 static std::string getDefaultRecord(llvm::StringRef model) {
   llvm::SmallString<128> path(model);
   llvm::sys::path::replace_extension(path, "record.safetensors");
@@ -40,7 +40,8 @@ static ExitCode fail(llvm::raw_ostream &errors, ExitCode code,
   return code;
 }
 
-/// Opens the record of a model, and checks that it is of this file.
+/// Opens the record of the model given on the command line, and checks that it
+/// was made from the present version of the model's file.
 static ExitCode openRecord(const DriverOptions &options,
                            llvm::raw_ostream &errors,
                            std::unique_ptr<GradientRecord> &record) {
@@ -72,8 +73,8 @@ static ExitCode openRecord(const DriverOptions &options,
 // The job
 //===----------------------------------------------------------------------===//
 
-/// Describes a field of the data block by the type of one sample. Its file is
-/// never read: steps are given the record's own memory.
+/// Returns a field of the data block with the type of a tensor's samples. The
+/// file that it names is never read, as steps get their data from the record.
 static std::string describeField(llvm::StringRef name,
                                  const hfta_tensor_view &view) {
   std::string text = (name + ": " + hfta_element_name(view.type)).str();
@@ -89,8 +90,8 @@ static std::string describeField(llvm::StringRef name,
   return text + " = raw(\"record\")";
 }
 
-/// Writes the job that trains a model as its record says. GradientComparison
-/// relies on the order of the fields.
+/// Returns the text of a job that trains the model as the record says.
+/// GradientComparison relies on the order of its fields.
 static GeneratedJob makeJob(llvm::StringRef model,
                             const GradientRecord &record) {
   std::string fields, names;
@@ -111,8 +112,8 @@ static GeneratedJob makeJob(llvm::StringRef model,
       << record.getLossArguments()
       << ")\n  optimizer sgd(lr = " << printNumber(record.getLearningRate())
       << ")\n  precision f64\n}\n";
-  // The name is without a folder, so that the model's path begins where the
-  // command line's does.
+  // The job's file has a name without folder, so that the model's path refers
+  // to the folder to which it refers on the command line.
   return {("job of " + llvm::sys::path::filename(record.getPath())).str(),
           std::move(text)};
 }
@@ -121,7 +122,7 @@ static GeneratedJob makeJob(llvm::StringRef model,
 // The result
 //===----------------------------------------------------------------------===//
 
-/// Describes how close equal numbers are.
+/// Describes the tolerance within which numbers count as equal.
 static std::string describeTolerance() {
   return printNumber(kAbsoluteTolerance) + " + " +
          printNumber(kRelativeTolerance) + " of the largest number";
@@ -140,7 +141,7 @@ static std::string describe(const ComparedTensor &tensor) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Prints a row for each tensor, below a heading before the first one.
+/// Prints a row for each tensor, preceded by a heading if `withHeading` is set.
 static void printRows(llvm::ArrayRef<ComparedTensor> tensors, size_t step,
                       bool withHeading, llvm::raw_ostream &os) {
   if (withHeading)
@@ -155,8 +156,8 @@ static void printRows(llvm::ArrayRef<ComparedTensor> tensors, size_t step,
   }
 }
 
-/// Returns a text such as "the loss, 2 of 6 gradients and 1 of 2 running
-/// statistics", of what differs among `all`.
+/// Describes how many of `all` tensors differ, as in "the loss, 2 of 6
+/// gradients and 1 of 2 running statistics".
 static std::string count(llvm::ArrayRef<ComparedTensor> differing,
                          llvm::ArrayRef<ComparedTensor> all) {
   llvm::SmallVector<std::string, 3> parts;
@@ -177,7 +178,7 @@ static std::string count(llvm::ArrayRef<ComparedTensor> differing,
   return parts.empty() ? last : llvm::join(parts, ", ") + " and " + last;
 }
 
-/// Reports a step in which something differs.
+/// Reports the tensors that differ in a step, and returns the exit code.
 static ExitCode reportDifference(const DriverOptions &options, size_t step,
                                  llvm::ArrayRef<ComparedTensor> differing,
                                  llvm::ArrayRef<ComparedTensor> all,
@@ -221,7 +222,8 @@ static void reportEqual(const DriverOptions &options,
      << ": " << describe(worst) << ", step " << worstStep << '\n';
 }
 
-/// Compares all steps, until one differs. The report goes to `os`.
+/// Compares step by step until one differs. The report goes to `os`, errors go
+/// to `errors`.
 static ExitCode compareSteps(const DriverOptions &options,
                              const GradientRecord &record,
                              const hfta_program &program, llvm::raw_ostream &os,

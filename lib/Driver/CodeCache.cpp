@@ -1,4 +1,4 @@
-//===- CodeCache.cpp - Objects of kernels compiled before -----------------===//
+//===- CodeCache.cpp - Cache of compiled kernels --------------------------===//
 
 #include "CodeCache.h"
 #include "Hfta/Driver/Output.h"
@@ -28,7 +28,8 @@ using namespace mlir::hfta;
 // The compiler's identity
 //===----------------------------------------------------------------------===//
 
-/// Appends the note of an ELF file that holds the linker's hash of the file.
+/// Appends the build IDs (the linker's hash of the file) among the notes of an
+/// ELF file.
 static void appendBuildId(const char *notes, size_t bytes, std::string &ids) {
   while (bytes >= sizeof(ElfW(Nhdr))) {
     const auto *note = reinterpret_cast<const ElfW(Nhdr) *>(notes);
@@ -43,14 +44,14 @@ static void appendBuildId(const char *notes, size_t bytes, std::string &ids) {
   }
 }
 
-/// Appends what tells a file from the one that is later installed in its place.
-/// Returns false if the file can't be found.
+/// Appends properties that distinguish a file from another one that is later
+/// installed under its name. Returns false if the file can't be found.
 static bool appendFile(const char *path, std::string &ids) {
   struct stat file;
   if (*path == 0 || stat(path, &file) != 0)
     return false;
-  // A package may give its files any size and modification time, but the time
-  // of the status is that of the installation.
+  // A package manager may set sizes and modification times as it likes, but the
+  // time of the last status change (ctime) is that of the installation.
   llvm::raw_string_ostream(ids)
       << path << '\0' << file.st_size << ' ' << file.st_mtim.tv_sec << '.'
       << file.st_mtim.tv_nsec << ' ' << file.st_ctim.tv_sec << '.'
@@ -58,11 +59,12 @@ static bool appendFile(const char *path, std::string &ids) {
   return true;
 }
 
-/// Appends what identifies one of the files that make up this process: the
-/// program, which has no path here and needs a build ID, or a shared library.
-/// Returns false if nothing does.
+/// Appends the identity of one of the files that this process consists of: the
+/// build ID, or if there is none the properties of the file. The program itself
+/// has no path here, so it needs a build ID. Returns false if nothing
+/// identifies the file.
 static bool appendIdentity(const dl_phdr_info &info, std::string &ids) {
-  // The kernel's own library (vdso) has no part in compiling.
+  // The vdso, a library of the kernel, doesn't influence compiled code.
   unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
   if (vdso != 0 && info.dlpi_addr == vdso)
     return true;
@@ -76,7 +78,7 @@ static bool appendIdentity(const dl_phdr_info &info, std::string &ids) {
   return ids.size() != before || appendFile(info.dlpi_name, ids);
 }
 
-/// Returns what identifies the program and its shared libraries; empty if one
+/// Returns the identity of this program and its shared libraries; empty if one
 /// of them can't be identified.
 static std::string identifyCompiler() {
   std::string ids;
@@ -116,7 +118,8 @@ CodeCache CodeCache::open() {
   return cache;
 }
 
-/// LLVM's pruning knows the cache's files by the prefix of their names.
+/// Returns the path of an object's file. By the prefix of its name, LLVM's
+/// pruning recognizes it as a file of a cache.
 std::string CodeCache::getPath(llvm::StringRef key) const {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, "llvmcache-" + key);
@@ -134,7 +137,8 @@ std::string CodeCache::makeKey(llvm::StringRef code) const {
 // Objects
 //===----------------------------------------------------------------------===//
 
-/// A file is the object, and a hash that tells whether it is whole.
+/// The size of the hash that follows the object in a file and tells whether the
+/// file is complete.
 static constexpr size_t kHashBytes = sizeof(uint64_t);
 
 std::optional<std::string> CodeCache::load(llvm::StringRef key) const {

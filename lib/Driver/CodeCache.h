@@ -1,10 +1,10 @@
-//===- CodeCache.h - Objects of kernels compiled before ---------*- C++ -*-===//
+//===- CodeCache.h - Cache of compiled kernels ------------------*- C++ -*-===//
 //
-// Most kernels of a job that is compiled again are those of the last time: a
-// learning rate, another optimizer or one layer more leave the others as they
-// are. Their objects are kept in a folder, by a hash of everything that they
-// follow from. The cache never changes what hftac writes and never fails: what
-// can't be read or written is compiled, as if it weren't there.
+// A job that is compiled again, with another learning rate or optimizer or one
+// more layer, has mostly the kernels of the last time. Their objects are kept
+// in a folder, under a hash of everything that determines them. The cache never
+// changes hftac's output, and its functions never fail: an object that can't be
+// read is compiled again, and one that can't be written isn't kept.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_CODECACHE_H
@@ -17,29 +17,32 @@
 
 namespace mlir::hfta {
 
-/// Thread-safe: several threads, and several processes, may use one folder.
+/// A folder of objects. Several threads and several processes may use one
+/// folder at a time.
 class CodeCache {
 public:
-  /// Opens the folder that HFTA_CACHE names, or else `hfta` in the user's cache
-  /// folder. With HFTA_CACHE=none, or where there is no such folder and none
-  /// can be made, nothing is ever found or kept.
+  /// Opens the folder that the environment variable HFTA_CACHE names, or else
+  /// `hfta` in the user's cache folder, and creates it if necessary. With
+  /// HFTA_CACHE=none, or if the folder can't be created, the cache stays empty.
   static CodeCache open();
 
-  /// Returns the key of the object that this very hftac, with the libraries
-  /// that it is linked with, makes of a kernel's code.
+  /// Returns the key of a kernel with this code: a SHA-256, in hexadecimal, of
+  /// `code` and of this hftac with its shared libraries.
   std::string makeKey(llvm::StringRef code) const;
-  /// Returns the object of this key. Nothing if it isn't there, or is damaged.
+  /// Returns the object with this key; nothing if there is none or its file is
+  /// damaged.
   std::optional<std::string> load(llvm::StringRef key) const;
   void store(llvm::StringRef key, llvm::StringRef object) const;
-  /// Removes what wasn't used for long, and the oldest objects where there are
-  /// more than half a gigabyte of them. Looks at most once an hour.
+  /// Removes objects that weren't used for 30 days, then the least recently
+  /// used ones beyond 512 MiB. Does nothing if the folder was pruned within the
+  /// last hour.
   void prune() const;
 
 private:
   std::string getPath(llvm::StringRef key) const;
 
-  std::string folder;   ///< empty: there is no cache
-  std::string compiler; ///< identifies this hftac
+  std::string folder;   ///< empty if there is no cache
+  std::string compiler; ///< identifies this hftac and its libraries
 };
 
 } // namespace mlir::hfta

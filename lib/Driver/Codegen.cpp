@@ -42,7 +42,7 @@ unsigned hfta::getThreadLimit() {
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(TargetAttr target) {
-  // Several threads create machines.
+  // Threads create machines at the same time, but initialization must run once.
   static std::once_flag registered;
   std::call_once(registered, [] {
     llvm::InitializeNativeTarget();
@@ -59,7 +59,7 @@ static void setFunctionTarget(llvm::Function &function, TargetAttr target) {
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
-/// Returns the LLVM module of an op in the LLVM dialect.
+/// Translates an op in the LLVM dialect to an LLVM module for the target.
 static llvm::Expected<std::unique_ptr<llvm::Module>>
 translateModule(ModuleOp op, llvm::StringRef name, TargetAttr target,
                 llvm::LLVMContext &context) {
@@ -95,9 +95,9 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
   return success();
 }
 
-/// Returns the LLVM module of a kernel that has an object of its own. The names
-/// of the kernel's symbols, and of the constants that it reads, tell what else
-/// is in its program, so none of them stays.
+/// Translates a kernel that has an object of its own to an LLVM module. Its
+/// symbols and constants get neutral names, as their names in MLIR depend on
+/// what else is in the program.
 static llvm::Expected<std::unique_ptr<llvm::Module>>
 translateKernel(const KernelObject &kernel, TargetAttr target,
                 llvm::LLVMContext &context) {
@@ -129,7 +129,7 @@ void CodeGenerator::renameProgram(llvm::StringRef symbol) {
   program->setVisibility(llvm::GlobalValue::HiddenVisibility);
 }
 
-/// Makes a constant of bytes, with the alignment that cubins need.
+/// Adds a constant of these bytes, aligned as cubins need it.
 static llvm::GlobalVariable *
 addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
   llvm::Constant *data = llvm::ConstantDataArray::getString(
@@ -141,8 +141,9 @@ addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
   return variable;
 }
 
-/// Defines the structs hfta_image and hfta_image_table; the members are in
-/// their order.
+/// Defines the table of GPU images, with the members of the structs hfta_image
+/// and hfta_image_table in order. Returns false if the module doesn't refer to
+/// it.
 bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   llvm::GlobalVariable *declared = module->getNamedGlobal(kImagesSymbol);
   if (!declared || !declared->isDeclaration())
@@ -176,7 +177,7 @@ bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   return true;
 }
 
-/// Makes the constant array of pointers to the programs.
+/// Adds a constant array of pointers to the programs.
 static llvm::GlobalVariable *
 addProgramTable(llvm::Module &module, llvm::ArrayRef<std::string> programs) {
   llvm::LLVMContext &context = module.getContext();
@@ -211,17 +212,17 @@ void CodeGenerator::addMain(llvm::ArrayRef<std::string> programs) {
 }
 
 namespace {
-/// A function of a generated library: the part of its name after `NAME_`, and
-/// the runtime's function that it calls with its own arguments.
+/// A function `NAME_name` of a generated library, which calls the runtime's
+/// function with the same arguments.
 struct LibraryFunction {
   llvm::StringLiteral name;
-  llvm::StringLiteral
-      result; ///< 'i' is int, 'l' int64_t, 'p' a pointer, "" no result
-  llvm::StringLiteral parameters; ///< one letter for each; 'd' is double
+  /// 'i' for int, 'l' for int64_t, 'p' for a pointer, "" for void.
+  llvm::StringLiteral result;
+  llvm::StringLiteral parameters; ///< one letter for each; also 'd' for double
 };
 } // namespace
 
-/// All functions of hfta/embed.h that take an instance.
+/// All functions of hfta/embed.h that have an instance as first argument.
 static constexpr LibraryFunction libraryFunctions[] = {
     {"destroy", "", "p"},     {"message", "p", "p"},
     {"copies", "l", "p"},     {"batch", "l", "p"},
@@ -246,8 +247,8 @@ static llvm::Type *getType(llvm::IRBuilder<> &builder, char letter) {
   }
 }
 
-/// Defines `name`, which calls `callee` with `first` (if it isn't null) and its
-/// own arguments.
+/// Defines function `name`, which calls `callee` with `first`, unless that is
+/// null, followed by its own arguments.
 static void addWrapper(llvm::Module &module, llvm::StringRef name,
                        llvm::StringRef callee, llvm::StringRef result,
                        llvm::StringRef parameters, llvm::Value *first) {
@@ -304,20 +305,19 @@ void CodeGenerator::keep(llvm::ArrayRef<std::string> symbols) {
   });
 }
 
-/// The passes for kernels, whose loops are tiled and whose values are vectors
-/// already. What remains is to simplify addresses, to hoist loop-invariant
-/// code, and to rotate loops so that they test at their end, without which
-/// accumulators would be spilled. LLVM's standard pipelines take three times as
-/// long for code that is no faster: their vectorizers take superlinear time for
-/// straight-line code, and their unrolling makes work for all later passes.
+/// The passes for kernels. Their loops are tiled and their values are vectors
+/// already, so what remains is to simplify addresses, to hoist loop-invariant
+/// code, and to rotate loops, without which accumulators would be spilled.
+/// LLVM's standard pipelines take three times as long and don't produce faster
+/// code: their vectorizers take superlinear time for straight-line code, and
+/// their unrolling makes work for all later passes.
 static constexpr llvm::StringLiteral kKernelPasses =
     "simplifycfg,sroa<preserve-cfg>,early-cse<memssa>,"
     "loop-mssa(loop-rotate,licm),simplifycfg,dce";
 
 /// The passes for kernels whose windows overlap along a short loop. That loop
-/// is unrolled into the surrounding loop, so that elements that neighbouring
-/// windows share are read once. To find them, addresses must be simplified
-/// more.
+/// is unrolled, so that elements that neighbouring windows share are loaded
+/// once. To find these, addresses must be simplified further.
 static constexpr llvm::StringLiteral kWindowPasses =
     "simplifycfg,sroa<preserve-cfg>,early-cse<memssa>,"
     "loop-mssa(loop-rotate,licm),"
@@ -328,12 +328,13 @@ static constexpr llvm::StringLiteral kWindowPasses =
 
 namespace {
 
-/// One thread's compiler of modules for a target.
+/// A compiler of modules for a target, used by one thread.
 class ModuleCompiler {
 public:
   static llvm::Expected<ModuleCompiler> create(TargetAttr target);
 
-  /// Returns the module's text or object for `phase`.
+  /// Optimizes a module and returns its text or its object, depending on
+  /// `phase`.
   llvm::Expected<std::string> compile(llvm::Module &module, Phase phase);
 
 private:
@@ -389,8 +390,8 @@ llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
   return compiler ? compiler->compile(*module, phase) : compiler.takeError();
 }
 
-/// Splits the module into parts; what remains of it comes first, and the
-/// kernels that have objects of their own come last.
+/// Divides the module into parts. The first part is what remains of the module;
+/// the last ones are the kernels that have objects of their own.
 static std::vector<CodePart> makeParts(llvm::Module &module,
                                        llvm::StringRef prefix,
                                        TargetAttr target,

@@ -1,4 +1,4 @@
-//===- CodegenParts.cpp - An LLVM module in parts -------------------------===//
+//===- CodegenParts.cpp - Divides LLVM modules into parts -----------------===//
 
 #include "CodegenParts.h"
 
@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Functions are distributed evenly over parts, which are compiled in parallel:
-/// the number of instructions that a part should have, and the most parts.
+/// The number of instructions that a part should have, and the most parts.
+/// Functions are distributed evenly over parts, which are compiled in parallel.
 static constexpr size_t kPartInstructions = 8000;
 static constexpr size_t kMaxParts = 8;
 
@@ -31,7 +31,7 @@ Bitcode hfta::writeBitcode(const llvm::Module &module) {
 
 namespace {
 
-/// Functions that call each other.
+/// Functions that refer to each other, directly or through others.
 struct Group {
   llvm::SmallVector<llvm::Function *> functions;
   size_t instructions = 0, number = 0;
@@ -39,9 +39,9 @@ struct Group {
 
 } // namespace
 
-/// Calls `visit` with each function whose instructions use the value, be it
-/// through constant expressions or the initializers of variables; with null for
-/// a use that belongs to no function.
+/// Calls `visit` with each function that uses the value in an instruction,
+/// directly or through constant expressions. Calls it with null for a use by a
+/// global variable or by nothing.
 static void visitUsers(const llvm::Value &value,
                        llvm::function_ref<void(llvm::Function *)> visit) {
   for (const llvm::User *user : value.users()) {
@@ -54,7 +54,7 @@ static void visitUsers(const llvm::Value &value,
   }
 }
 
-/// Returns the groups in the order of the module.
+/// Returns the groups of a module's functions, in the order of the module.
 static std::vector<Group> collectGroups(llvm::Module &module) {
   llvm::EquivalenceClasses<llvm::Function *> classes;
   for (llvm::Function &function : module) {
@@ -104,14 +104,15 @@ static std::vector<Group> balance(std::vector<Group> groups, size_t parts) {
 // Moving functions
 //===----------------------------------------------------------------------===//
 
-/// Memory that threads of a GPU's block share exists for one kernel at a time.
+/// Returns whether a variable is in the memory that the threads of a GPU's
+/// block share. Its contents exist only while one kernel runs.
 static bool isSharedMemory(const llvm::GlobalVariable &variable) {
   constexpr unsigned kSharedSpace = 3;
   return variable.getAddressSpace() == kSharedSpace;
 }
 
-/// Whether each part has a copy of its own: nobody can tell copies of a
-/// constant that points to nothing apart, and shared memory holds nothing
+/// Returns whether each part may have a copy of its own. Copies of a constant
+/// without pointers can't be told apart, and shared memory has no contents
 /// before a kernel begins.
 static bool isRepeated(const llvm::GlobalVariable &variable) {
   return variable.hasLocalLinkage() && variable.hasInitializer() &&
@@ -129,8 +130,8 @@ void hfta::share(llvm::GlobalValue &value, const llvm::Twine &name) {
 
 namespace {
 
-/// Moves functions into a module of their own. Whatever they refer to is copied
-/// or declared there when it is met.
+/// Moves functions into a module of their own. Globals that they refer to are
+/// copied or declared there on demand.
 class PartBuilder final : public llvm::ValueMaterializer {
 public:
   PartBuilder(llvm::Module &whole, llvm::StringRef prefix)
@@ -235,7 +236,8 @@ void PartBuilder::move(llvm::ArrayRef<llvm::Function *> functions) {
   }
 }
 
-/// Variables that the module has no use for any more, as functions have left.
+/// Removes variables that the module doesn't use any more after functions have
+/// been moved out of it.
 static void removeUnusedVariables(llvm::Module &module) {
   for (llvm::GlobalVariable &variable :
        llvm::make_early_inc_range(module.globals())) {

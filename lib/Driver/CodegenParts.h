@@ -1,8 +1,8 @@
 //===- CodegenParts.h - An LLVM module in parts -----------------*- C++ -*-===//
 //
 // Large programs are compiled in parts, by several threads, and linked
-// afterwards. The parts depend only on the module, so that the bytes are equal
-// on every machine.
+// afterwards. How a module is divided depends on the module alone, so that the
+// output has the same bytes on every machine.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_CODEGENPARTS_H
@@ -24,36 +24,42 @@ using Bitcode = llvm::SmallVector<char, 0>;
 
 Bitcode writeBitcode(const llvm::Module &module);
 
-/// A part of a program. It has its code in one of three forms.
+/// A part of a program, compiled by one thread. Exactly one of `code`, `rest`
+/// and `translate` holds its code.
 struct CodePart {
   size_t instructions;
-  Bitcode code; ///< the functions that have left the module
-  /// The module that functions have left. It may hold large weights, which
-  /// would take long to write and to parse.
+  Bitcode code; ///< bitcode of functions that were moved out of a module
+  /// The module that functions were moved out of, borrowed. It isn't written as
+  /// bitcode: it may hold large weights, which would take long to write and to
+  /// parse.
   llvm::Module *rest = nullptr;
-  /// Makes the module within the context; called by the thread that compiles
-  /// the part.
+  /// Creates the part's module in the given context. The thread that compiles
+  /// the part calls this.
   std::function<llvm::Expected<std::unique_ptr<llvm::Module>>(
       llvm::LLVMContext &)>
       translate;
-  /// Whether other programs may have a part with this bitcode.
+  /// Whether other programs may have a part with the same bitcode, so that its
+  /// object belongs into the cache.
   bool isReusable = false;
 };
 
-/// Lets other parts refer to a symbol by `name`.
+/// Renames a symbol to `name` and gives it external linkage with hidden
+/// visibility, so that other parts of the program can refer to it.
 void share(llvm::GlobalValue &value, const llvm::Twine &name);
 
-/// Removes constants that nothing reads, and names the others by their order
-/// alone: their names in the MLIR module depend on which kernels were lowered
-/// with them, and would go into the names of sections.
+/// Removes unused variables, and renames the constants of which parts get
+/// copies, so that their names depend on their order alone. Their names in the
+/// MLIR module depend on which kernels were lowered together, and would become
+/// part of section names, so that equal kernels would have different objects.
 void nameConstants(llvm::Module &module);
 
-/// Moves functions out of a module, which remains the first part, into further
-/// parts with roughly equal numbers of instructions. Functions that call each
-/// other stay together. Constants that point to nothing, and memory that
-/// threads of a GPU's block share, are copied into each part that uses them;
-/// other variables stay in the module. Private symbols that other parts refer
-/// to become hidden ones, with names that begin with `prefix`.
+/// Divides a module into parts with roughly equal numbers of instructions. The
+/// module itself becomes the first part; functions are moved from it into the
+/// others. Functions that call each other stay together. Constants without
+/// pointers, and memory that the threads of a GPU's block share, are copied
+/// into each part that uses them; other variables stay in the module. Private
+/// symbols that other parts refer to become hidden ones whose names begin with
+/// `prefix`.
 std::vector<CodePart> splitModule(llvm::Module &module, llvm::StringRef prefix);
 
 } // namespace mlir::hfta

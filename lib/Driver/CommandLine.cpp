@@ -27,7 +27,8 @@ static ExitCode failUnknown(CommandLineState &state, llvm::StringRef name) {
                         : ("did you mean '" + nearest + "'?").str());
 }
 
-/// Applies `arguments[at]`; moves `at` if the value is the next argument.
+/// Applies the option `arguments[at]`, and increments `at` if its value is the
+/// next argument.
 static ExitCode applyOption(CommandLineState &state,
                             llvm::ArrayRef<const char *> arguments,
                             size_t &at) {
@@ -67,7 +68,7 @@ static std::optional<InputKind> getInputKind(llvm::StringRef path) {
       .Default(std::nullopt);
 }
 
-/// Checks `--plan-pipeline` with a profile in place of a job.
+/// Checks the options of `--plan-pipeline` for a profile instead of a job.
 static ExitCode checkProfile(CommandLineState &state) {
   const DriverOptions &options = state.options;
   auto needs = [&](llvm::StringRef option, const llvm::Twine &what) {
@@ -123,8 +124,8 @@ static ExitCode checkPlanning(CommandLineState &state) {
   return options.profile.empty() ? ExitCode::done : checkProfile(state);
 }
 
-/// Refuses options other than `known`, which begins with the option that
-/// excludes them.
+/// Reports an error if options other than `known` are given. The first of
+/// `known` is the option that excludes all others.
 static ExitCode refuseOthers(CommandLineState &state,
                              llvm::ArrayRef<llvm::StringRef> known) {
   for (llvm::StringRef name : state.optionNames)
@@ -153,8 +154,8 @@ static ExitCode checkSimulation(CommandLineState &state) {
   return ExitCode::done;
 }
 
-/// Returns a hint for an argument that is no input: a command of other tools
-/// may be an option here.
+/// Returns a hint for an argument that isn't an input. If another tool has a
+/// command of this name, hftac may have an option.
 static std::string suggestInput(llvm::StringRef input) {
   std::string option = ("--" + input).str();
   for (const OptionInfo &known : getOptions())
@@ -193,7 +194,7 @@ static ExitCode checkInputs(CommandLineState &state) {
   return ExitCode::done;
 }
 
-/// Checks the options of `--check-gradients`, which writes nothing.
+/// Checks the options of `--check-gradients`, which writes no output file.
 static ExitCode checkChecking(CommandLineState &state) {
   if (ExitCode code =
           refuseOthers(state, {"--check-gradients", "--record", "--cpu",
@@ -253,7 +254,7 @@ std::string hfta::getLibraryName(llvm::StringRef output) {
   return name.str();
 }
 
-/// Finds the phase of the target's branch that is asked for.
+/// Determines the phase that `--emit` asks for, among those of the target.
 static ExitCode resolvePhase(CommandLineState &state) {
   if (state.emitted.empty())
     return ExitCode::done;
@@ -269,8 +270,8 @@ static ExitCode resolvePhase(CommandLineState &state) {
                         "', not of '--target=" + getTarget(kind).name + "'");
 }
 
-/// Checks the options that belong to one target, and those needed for text for
-/// a single chip.
+/// Checks options that belong to one of the targets, and those for
+/// `--emit=ptx`, which is for a single chip.
 static ExitCode checkTarget(CommandLineState &state) {
   const DriverOptions &options = state.options;
   bool isGpu = options.target == TargetKind::cuda;

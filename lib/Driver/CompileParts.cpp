@@ -1,4 +1,4 @@
-//===- CompileParts.cpp - Parts of a program to objects -------------------===//
+//===- CompileParts.cpp - Compiles parts of a program ---------------------===//
 
 #include "CompileParts.h"
 #include "CodeCache.h"
@@ -36,7 +36,7 @@ public:
   llvm::Expected<std::vector<std::string>> compile();
 
 private:
-  /// Compiles parts until none is left: what one thread does.
+  /// Compiles parts until none is left. Each thread runs this.
   void work();
   llvm::Expected<std::string> make(const CodePart &part,
                                    std::optional<PartCompiler> &compiler);
@@ -45,10 +45,10 @@ private:
 
   llvm::ArrayRef<CodePart> parts;
   llvm::function_ref<llvm::Expected<PartCompiler>()> createCompiler;
-  CodeCache cache; ///< opened if a part may occur in other programs
+  CodeCache cache; ///< opened only if a part is reusable
   std::vector<std::string> objects;
   std::vector<size_t> order;
-  std::atomic<size_t> next = 0; ///< the first of `order` that nobody took
+  std::atomic<size_t> next = 0; ///< index in `order` of the next part
   std::mutex mutex;             ///< guards `errors`
   std::vector<std::string> errors;
 };

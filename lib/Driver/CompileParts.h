@@ -1,4 +1,4 @@
-//===- CompileParts.h - Parts of a program to objects -----------*- C++ -*-===//
+//===- CompileParts.h - Compiles parts of a program -------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_COMPILEPARTS_H
 #define HFTA_LIB_DRIVER_COMPILEPARTS_H
@@ -12,15 +12,16 @@
 
 namespace mlir::hfta {
 
-/// Returns the object of a part's module, which it may change. Used by one
-/// thread.
+/// Compiles a part's module, which it may change, and returns the object. Only
+/// one thread uses it.
 using PartCompiler =
     llvm::unique_function<llvm::Expected<std::string>(llvm::Module &part)>;
 
-/// Returns the objects of all parts, in their order. Several threads compile
-/// them, each with a compiler of its own that `createCompiler` makes, the parts
-/// with the most instructions first. Objects of kernels that were compiled
-/// before come from the user's cache.
+/// Compiles all parts and returns their objects in the same order. Several
+/// threads compile the parts, those with the most instructions first; each
+/// thread has a compiler of its own from `createCompiler`. Reusable parts that
+/// were compiled before come from the user's cache. An error has a line for
+/// each part that failed.
 llvm::Expected<std::vector<std::string>>
 compileParts(llvm::ArrayRef<CodePart> parts,
              llvm::function_ref<llvm::Expected<PartCompiler>()> createCompiler);

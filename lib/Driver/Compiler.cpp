@@ -55,7 +55,7 @@ public:
   }
 
   ExitCode run();
-  /// Returns the objects of a generated job, after it was compiled.
+  /// Returns the objects of a generated job, once it has been compiled.
   std::vector<std::string> takeObjects() { return std::move(objects); }
 
 private:
@@ -84,7 +84,7 @@ private:
   ExitCode drawPlanned(const std::optional<BudgetReport> &budget);
   ExitCode printPlanned();
   ExitCode reportJob(const std::optional<BudgetReport> &budget);
-  /// Runs the passes that lead from `before` to `phase`.
+  /// Runs the passes of `phase` on a module in phase `before`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
@@ -92,13 +92,13 @@ private:
   ExitCode link();
   ExitCode fail(ExitCode code, llvm::Error error);
 
-  /// Returns the prefix that distinguishes one job's messages from another's:
-  /// "NAME: ", or nothing if there is only one job.
+  /// Returns "NAME: " with the current job's name, as a prefix of messages;
+  /// empty if there is only one job.
   std::string getLabel() const {
     return programs.size() > 1 ? loaded.name + ": " : "";
   }
-  /// Returns what symbols of kernels begin with. Those of an executable are its
-  /// own; a library's may meet those of another in one program.
+  /// Returns the prefix of kernels' symbols. A library has one, as its kernels
+  /// may be linked with those of other libraries.
   std::string getKernelPrefix() const {
     return options.emit == Phase::library
                ? getSymbolPrefix(getLibraryName(options.output))
@@ -114,17 +114,17 @@ private:
   Timing timing;
   std::vector<LoadedModule> jobs;
   LoadedModule loaded; ///< the current job
-  /// Says whether the current job mixes samples, until it is planned.
+  /// Notes that the current job mixes samples. They are printed after it is
+  /// planned.
   std::vector<Diagnostic> sampleNotes;
-  bool plansMemory =
-      true;           ///< the result of planMemory, for a job with a budget
-  GpuCodeRequest gpu; ///< for target `cuda`
-  std::vector<std::string>
-      programs; ///< the symbols of the programs, one for each job
-  std::vector<std::string> objects; ///< those of all jobs
-  std::string plans;                ///< the plans of all jobs, as text
-  KernelObjects kernels;            ///< the kernels of the job at hand
-  JobsReport report;                ///< covers all jobs that are planned
+  /// The result of planMemory, for a job with a memory budget.
+  bool plansMemory = true;
+  GpuCodeRequest gpu;                ///< for target `cuda`
+  std::vector<std::string> programs; ///< symbols of all jobs' programs
+  std::vector<std::string> objects;  ///< objects of all jobs, to be linked
+  std::string plans;                 ///< texts of `--plan` for all jobs
+  KernelObjects kernels;             ///< the kernels of the current job
+  JobsReport report;                 ///< the summary of several jobs
 };
 
 } // namespace
@@ -138,7 +138,7 @@ ExitCode Compiler::fail(ExitCode code, llvm::Error error) {
 // MLIR
 //===----------------------------------------------------------------------===//
 
-/// Sets the module's target from here on, unless it has one already.
+/// Sets the target of the module, unless it already has one.
 ExitCode Compiler::setTarget() {
   if (TargetAttr::get(*loaded.module) && options.cpu.empty())
     return ExitCode::done;
@@ -159,7 +159,7 @@ ExitCode Compiler::setTarget() {
   return ExitCode::done;
 }
 
-/// Checks that no output is one of the input files, perhaps under another name.
+/// Checks that no output overwrites an input, also if their paths differ.
 ExitCode Compiler::checkInputs() {
   std::vector<std::string> outputs = {options.output, options.timeline};
   if (options.emit == Phase::library)
@@ -175,7 +175,7 @@ ExitCode Compiler::checkInputs() {
   return ExitCode::done;
 }
 
-/// Checks before the long work whether its result can be written.
+/// Checks, before long work begins, that the output can be written.
 ExitCode Compiler::checkOutput() {
   if (options.generatedJob || (options.plan && options.timeline.empty()))
     return ExitCode::done;
@@ -191,7 +191,8 @@ ExitCode Compiler::checkOutput() {
   return ExitCode::done;
 }
 
-/// Plans what the job leaves to the planner; `--plan-pipeline` ends here.
+/// Plans what the job leaves to the planner. With `--plan-pipeline`, this is
+/// the last step.
 ExitCode Compiler::planPipeline() {
   const PipelineRequest &pipeline = loaded.pipeline;
   if (!options.cuts.empty() &&
@@ -228,8 +229,8 @@ ExitCode Compiler::planPipeline() {
   return ExitCode::done;
 }
 
-/// Checks the cuts before the phase that makes blocks of them, since an error
-/// in them is an error of the input.
+/// Checks the cuts before the phase that cuts the model into blocks: wrong cuts
+/// are an error of the input, but errors in that phase aren't.
 ExitCode Compiler::checkCuts() {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -249,12 +250,13 @@ ExitCode Compiler::checkCuts() {
                                                : ExitCode::input;
 }
 
-/// Finds out whether samples are mixed before anything is planned for the job:
-/// no batch of such a model may be cut. Keeps notes on that, since they name
-/// the micro-batch, which may be planned.
+/// Determines whether the model mixes samples, before anything is planned: a
+/// batch of such a model may not be cut into micro-batches. The pass's notes
+/// are kept for later, because they mention the micro-batch, which may still be
+/// planned.
 ExitCode Compiler::checkSamples() {
   ModuleOp module = *loaded.module;
-  // A module without models can be read and printed.
+  // A module without models can't be compiled, but can be read and printed.
   if (loaded.phase != Phase::import || module.getOps<ModelOp>().empty())
     return ExitCode::done;
   if (failed(Job::read(module)))
@@ -277,14 +279,14 @@ ExitCode Compiler::checkSamples() {
   return ExitCode::done;
 }
 
-/// Does what every imported module needs before anything else.
+/// Prepares a module that was just imported, or imported again.
 ExitCode Compiler::prepareModule() {
   collectTrainingNotes(*loaded.module);
   return checkSamples();
 }
 
-/// Finds the module's future target, for when only copies of the module are
-/// lowered.
+/// Determines the target of a module that isn't given it yet, so that clones
+/// can be lowered for it.
 ExitCode Compiler::findTarget(TargetAttr &target) {
   ModuleOp module = *loaded.module;
   Attribute known = module->getAttr(HftaDialect::kTargetAttrName);
@@ -298,9 +300,9 @@ ExitCode Compiler::findTarget(TargetAttr &target) {
   return ExitCode::done;
 }
 
-/// Plans the memory of a step within a budget, before tasks are made of it.
-/// Jobs for which budgets aren't planned are left as they are; the pass that
-/// finds an error reports it.
+/// Plans the memory of a step within a budget, before tasks are created. Does
+/// nothing for jobs whose memory isn't planned. Errors are left to the passes
+/// that find them again.
 ExitCode Compiler::planMemory() {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -317,8 +319,9 @@ ExitCode Compiler::planMemory() {
   return ExitCode::done;
 }
 
-/// Within a memory budget, the planning of transfers needs to know the kernels'
-/// scratch memory. So the kernels of a copy of the module are lowered first.
+/// Notes the scratch memory of a module's kernels on the module if the job has
+/// a memory budget, since the plan of transfers depends on it. To measure it,
+/// lowers the kernels of a clone.
 ExitCode Compiler::measureScratch() {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -349,9 +352,9 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::scheduled)
     if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
-  // The branches of the targets begin after linalg, and a module in an earlier
-  // phase is for any processor. Kernels for GPUs are formed differently,
-  // though, so their target is noted before.
+  // Targets have different phases after `linalg`, and a module in an earlier
+  // phase is for any processor. But kernels are formed in another way for GPUs,
+  // so a GPU is noted before that.
   bool formsForGpu =
       phase.phase == Phase::planned && options.target == TargetKind::cuda;
   if (phase.phase == Phase::linalg || formsForGpu)
@@ -369,8 +372,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
     return ExitCode::input;
-  // Costs are estimated while tasks are still functions, before they become
-  // data.
+  // Estimate costs while tasks are still functions. In the next phase they
+  // become tables of launches.
   bool isTimed = phase.phase == Phase::scheduled && job->training;
   FailureOr<StepCosts> costs = StepCosts();
   if (isTimed)
@@ -382,8 +385,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
                          settings.verifySums);
   PassManager passes(&context, ModuleOp::getOperationName());
 #ifdef NDEBUG
-  // Verifying between passes takes a seventh of the time. The result of each
-  // phase is verified in any case.
+  // Verifying after each pass would take a seventh of the time. The result of
+  // each phase is verified in any case.
   passes.enableVerifier(false);
 #endif
   phase.addPasses(passes, settings);
@@ -396,8 +399,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     errors << "hftac: error: phase '" << phase.name << "' failed\n";
   if (MeasuredTasks::wereRefused(*loaded.module))
     return ExitCode::input;
-  // A module that was read as text may hold something that no pass would write,
-  // so the failure is an error of the input.
+  // A module that was read as text may contain what no pass would produce. So a
+  // failure of the first phase is an error of the input, not an internal one.
   bool readsText =
       options.inputKind == InputKind::mlir && before.phase == loaded.phase;
   return readsText && phase.failure == ExitCode::internal ? ExitCode::input
@@ -476,7 +479,8 @@ ExitCode Compiler::compile() {
     programs.push_back(jobs.size() == 1
                            ? kProgramSymbol.str()
                            : getSymbolPrefix(job.name) + kProgramSymbol.str());
-  // Errors in any of the jobs are reported before the long work begins.
+  // Prepare all jobs before compiling any, so that errors in any of them are
+  // reported before long work begins.
   for (auto work : {&Compiler::prepareJob, &Compiler::compileJob})
     if (ExitCode code = ofEachJob(work); code != ExitCode::done)
       return code;
@@ -496,8 +500,8 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
   return ExitCode::done;
 }
 
-/// Checks and decides everything that must be known before code is made.
-/// `--plan-pipeline` ends here.
+/// Checks and decides everything that must be known before code is generated.
+/// With `--plan-pipeline`, this is the last step.
 ExitCode Compiler::prepareJob() {
   if (ExitCode code =
           checkTarget(*loaded.module, loaded.phase, options, errors);
@@ -538,7 +542,7 @@ ExitCode Compiler::compileJob() {
   return code;
 }
 
-/// Writes the results of all jobs together.
+/// Writes the output that all jobs have in common.
 ExitCode Compiler::finish() {
   if (options.generatedJob)
     return ExitCode::done;
@@ -555,8 +559,9 @@ ExitCode Compiler::finish() {
   return error ? fail(ExitCode::cannotWrite, std::move(error)) : ExitCode::done;
 }
 
-/// Sets `report` to the memory report of a training within a memory budget;
-/// leaves it unset for other jobs. Diagnoses what doesn't fit into the budget.
+/// Sets `report` to a report on the memory of a training with a memory budget;
+/// leaves it unset for other jobs. Reports an error if the job doesn't fit into
+/// the budget.
 ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -572,8 +577,8 @@ ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
   return ExitCode::done;
 }
 
-/// Draws the step within a budget, or else that of a preconditioner, to the
-/// file that `--timeline` names.
+/// Draws a step to the file of `--timeline`: the step within the memory budget,
+/// or if there is none, the preconditioner's.
 ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
   if (budget)
     return writeTimeline(budget->draw(), options, errors);
@@ -590,7 +595,7 @@ ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
   return ExitCode::usage;
 }
 
-/// Adds a job to the summary of several jobs.
+/// Adds the current job to the summary of several jobs.
 ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -609,8 +614,8 @@ ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
   return ExitCode::done;
 }
 
-/// Does the work of `--plan`: draws the step if `--timeline` is given, and
-/// keeps the text to print.
+/// Does the work of `--plan` for the current job: draws the step if
+/// `--timeline` is given, and appends the text to `plans`.
 ExitCode Compiler::printPlanned() {
   std::optional<BudgetReport> budget;
   if (ExitCode code = reportBudget(budget); code != ExitCode::done)

@@ -1,4 +1,4 @@
-//===- Constants.cpp - Arrays of --constant -------------------------------===//
+//===- Constants.cpp - Reads the arrays of --constant ---------------------===//
 
 #include "Input.h"
 

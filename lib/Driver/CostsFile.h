@@ -10,30 +10,32 @@
 
 namespace mlir::hfta {
 
-/// Reports an error in a file of costs, and how to make such a file.
+/// Writes an error about a file of costs to `errors`, with a hint how to make
+/// such a file, and returns the exit code.
 ExitCode failCosts(llvm::StringRef path, llvm::Error error,
                    llvm::raw_ostream &errors);
 
-/// Reads the file that the options name. Returns nothing after an error, which
-/// has been reported.
+/// Reads the file of `--costs`. Returns nothing after an error, which was
+/// written to `errors`.
 std::optional<planning::MeasuredCosts>
 readCostsFile(const DriverOptions &options, llvm::raw_ostream &errors);
 
-/// Checks that the costs are those of a program of this model with this number
-/// of copies; the error says how it differs.
+/// Checks that the costs were measured for a program of this model with this
+/// number of copies. The error says how the program differs.
 llvm::Error checkCosts(const planning::MeasuredCosts &costs,
                        llvm::StringRef model, int64_t copies);
 
-/// Whether a loaded job has a preconditioner whose work several replicas of its
-/// only stage share: the costs decide who does which part of it.
+/// Returns whether `--costs` matters for the job's preconditioner: several
+/// replicas of the job's only stage share its work, and the costs decide which
+/// replica does what.
 bool takesKfacCosts(const DriverOptions &options, const LoadedModule &loaded);
 
-/// Whether a loaded job has a memory budget for which a step of one worker is
-/// planned.
+/// Returns whether `--costs` matters for the job's memory budget: a step of one
+/// worker is planned for it.
 bool takesBudgetCosts(const DriverOptions &options, const LoadedModule &loaded);
 
-/// Reads the file that the options name, and notes its contents on the module
-/// for the time when tasks are made.
+/// Reads the file of `--costs` and notes its contents on the module, for the
+/// passes that plan tasks.
 ExitCode loadTaskCosts(const DriverOptions &options, LoadedModule &loaded,
                        llvm::raw_ostream &errors);
 

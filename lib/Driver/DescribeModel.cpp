@@ -39,8 +39,8 @@ struct DescribeModelPass
     module->setAttr(kModelsAttrName, ArrayAttr::get(&getContext(), described));
   }
 
-  /// Describes the model with the types of the job, which are those of
-  /// checkpoints and exports.
+  /// Returns the description of a model after the job's element types were
+  /// applied, as checkpoints and exports have these types.
   Attribute describe(const Job &job, ModelOp natural) {
     OwningOpRef<ModelOp> typed = natural.clone();
     for (VariableOp variable : typed->getBody().getOps<VariableOp>())
@@ -61,8 +61,9 @@ struct DescribeModelPass
     return list.getDictionary(&getContext());
   }
 
-  /// Decomposes cumulative sums: identities and exports contain their steps, as
-  /// models did when the first checkpoints were written.
+  /// Decomposes cumulative sums into their steps. Identities and exports
+  /// contain the steps, because models contained them when the first
+  /// checkpoints were written.
   static void expandSums(ModelOp model) {
     SmallVector<CumulativeSumOp> sums;
     model.walk([&](CumulativeSumOp op) { sums.push_back(op); });

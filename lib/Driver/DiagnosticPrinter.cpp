@@ -1,4 +1,4 @@
-//===- DiagnosticPrinter.cpp - How hftac prints diagnostics ---------------===//
+//===- DiagnosticPrinter.cpp - Prints diagnostics of hftac ----------------===//
 
 #include "DiagnosticPrinter.h"
 
@@ -13,8 +13,8 @@ using namespace mlir::hfta;
 // Locations
 //===----------------------------------------------------------------------===//
 
-/// Returns the first location in a file within `location`, and the innermost
-/// name on the way to it.
+/// Returns the first file location within `location`, or null, and sets `name`
+/// to the innermost name around it.
 static FileLineColLoc findFile(Location location, StringRef &name) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
     return file;

@@ -1,4 +1,4 @@
-//===- DiagnosticPrinter.h - How hftac prints diagnostics -------*- C++ -*-===//
+//===- DiagnosticPrinter.h - Prints diagnostics of hftac --------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_DIAGNOSTICPRINTER_H
 #define HFTA_LIB_DRIVER_DIAGNOSTICPRINTER_H
@@ -8,10 +8,10 @@
 
 namespace mlir::hfta {
 
-/// Prints the diagnostics of a context. For a location in a text that `sources`
-/// holds, it prints the source line and a caret; otherwise the name of the file
-/// and, unless the message has it already, of the node. Remarks are printed
-/// only if asked for.
+/// Prints the diagnostics of a context. If a location is in one of the texts of
+/// `sources`, prints the source line with a caret; otherwise prints the names
+/// of the file and of the node, unless the message already contains them.
+/// Prints remarks only if `remarks` is set.
 class DiagnosticPrinter : public ScopedDiagnosticHandler {
 public:
   DiagnosticPrinter(MLIRContext *context, llvm::SourceMgr &sources,
@@ -29,7 +29,8 @@ private:
   unsigned errors = 0;
 };
 
-/// Sends optimization remarks to the context's diagnostics.
+/// Reports LLVM's and MLIR's optimization remarks as diagnostics of the
+/// context.
 void enableRemarks(MLIRContext *context);
 
 } // namespace mlir::hfta

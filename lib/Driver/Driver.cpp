@@ -24,10 +24,10 @@ using namespace mlir::hfta;
 // Internal errors
 //===----------------------------------------------------------------------===//
 
-/// Called when an allocation fails. Removes files that were begun. Does only
-/// what a signal handler may do.
+/// Ends the process after a failed allocation, and removes files that were
+/// begun. Calls only functions that a signal handler may call.
 [[noreturn]] static void exitWithoutMemory() {
-  // Several threads may come here, but only the first one prints.
+  // Several threads may come here. Only the first one prints, the others wait.
   static std::atomic_flag isTold;
   while (isTold.test_and_set())
     pause();
@@ -37,8 +37,8 @@ using namespace mlir::hfta;
   _exit(static_cast<int>(ExitCode::unsupported));
 }
 
-/// Whether the process can't get even a little more memory. In that case its
-/// stack can't grow either, which looks like any other crash.
+/// Returns whether the process can't get a few more megabytes. If so, a crash
+/// was probably a stack that couldn't grow.
 static bool isMemoryShort() {
   constexpr size_t kBytes = 8 << 20;
   void *memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
@@ -49,8 +49,8 @@ static bool isMemoryShort() {
   return false;
 }
 
-/// Does only what a signal handler may do; LLVM has removed temporary files
-/// already.
+/// Ends the process after a crash. Calls only functions that a signal handler
+/// may call. LLVM has already removed temporary files.
 static void exitAfterSignal(void *) {
   if (isMemoryShort())
     exitWithoutMemory();
@@ -62,7 +62,7 @@ static void exitAfterSignal(void *) {
 }
 
 static void exitAfterFatalError(void *, const char *reason, bool) {
-  // Starting a thread fails if there is no memory for it.
+  // LLVM reports this fatal error if there is no memory for a thread.
   if (llvm::StringRef(reason).starts_with("pthread_create failed"))
     exitWithoutMemory();
   llvm::errs() << "hftac: error: internal error: " << reason << '\n'
@@ -77,10 +77,11 @@ static void installHandlers() {
   llvm::install_bad_alloc_error_handler(
       [](void *, const char *, bool) { exitWithoutMemory(); });
   std::set_new_handler(exitWithoutMemory);
-  // If the reader of the output goes away, that becomes an error of writing.
+  // Without SIGPIPE, writing to a pipe that nobody reads any more returns an
+  // error.
   std::signal(SIGPIPE, SIG_IGN);
-  // If a file exceeds the limit on file sizes, that becomes an error, as on a
-  // full disk.
+  // Without SIGXFSZ, writing beyond the limit on file sizes returns an error,
+  // as on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

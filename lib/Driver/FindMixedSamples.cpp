@@ -1,4 +1,4 @@
-//===- FindMixedSamples.cpp - Models whose samples aren't independent -----===//
+//===- FindMixedSamples.cpp - Finds models that mix samples ---------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
@@ -16,7 +16,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the name of the node that an operation was imported from.
+/// Returns the name of the node that an op was imported from; empty if it has
+/// none.
 static std::string getNodeName(Location location) {
   std::string name;
   location->walk([&](Location part) {
@@ -71,7 +72,8 @@ struct FindMixedSamplesPass
     FailureOr<Job> job = Job::read(module);
     if (failed(job))
       return signalPassFailure();
-    // Notes are given once, though the driver asks before it plans the job.
+    // The driver runs this pass once more, before it plans the job. Give notes
+    // only once.
     if (module->hasAttr(kLossMixedByAttrName) ||
         module->hasAttr(kOutputMixedByAttrName))
       return;
@@ -118,7 +120,8 @@ struct FindMixedSamplesPass
         << "micro_batches 1 without replicas and groups trains whole batches";
   }
 
-  /// Names each node once, and with the first what the model asks for.
+  /// Emits a note for each node that mixes samples. The first note also says
+  /// what this means for the job's data.
   static void report(const Job &job, ArrayRef<Mixing> found, bool mixesLosses) {
     std::string rule;
     if (job.getMicroBatch() > 1)

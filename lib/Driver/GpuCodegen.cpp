@@ -1,4 +1,4 @@
-//===- GpuCodegen.cpp - Images for GPUs -----------------------------------===//
+//===- GpuCodegen.cpp - Code generation for GPUs --------------------------===//
 
 #include "GpuCodegen.h"
 #include "CompileParts.h"
@@ -38,15 +38,16 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
-/// The processor for emulated images, which has fused multiply-add
-/// instructions.
+/// The processor of emulated images. It has fused multiply-add instructions,
+/// like GPUs.
 static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
 
 //===----------------------------------------------------------------------===//
 // The request
 //===----------------------------------------------------------------------===//
 
-/// Returns the path of ptxas; empty if there is none.
+/// Returns the path of ptxas: of `--ptxas`, else from CUDA_PATH or PATH. Empty
+/// if there is none that can be run.
 static std::string findPtxas(const DriverOptions &options) {
   if (!options.ptxas.empty())
     return llvm::sys::fs::can_execute(options.ptxas) ? options.ptxas : "";
@@ -60,8 +61,9 @@ static std::string findPtxas(const DriverOptions &options) {
   return path ? *path : std::string();
 }
 
-/// Returns the chip whose PTX goes with the cubins: the highest one whose PTX
-/// isn't specific to the chip, so that drivers can compile it for later chips.
+/// Returns the chip whose PTX accompanies the cubins of all chips. It is the
+/// latest one whose PTX isn't specific to the chip, so that GPU drivers can
+/// compile it for later chips.
 static std::string findPtxChip(llvm::ArrayRef<std::string> chips) {
   std::string found;
   for (const GpuChip &chip : getGpuChips())
@@ -131,7 +133,7 @@ llvm::Error GpuCodeGenerator::optimize(llvm::Module &module,
   return llvm::Error::success();
 }
 
-/// Registers LLVM's targets, before any thread needs them.
+/// Registers LLVM's targets. Must be called before threads use them.
 static void registerTargets() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -141,9 +143,9 @@ static void registerTargets() {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
-/// Checks that each part is complete, since parts are loaded separately. Only
-/// memory in NVVM's shared address space, which a launch allocates, may be
-/// undefined.
+/// Checks that each part defines all symbols that it uses, since parts are
+/// loaded separately. Only memory in NVVM's shared address space may be
+/// undefined: a launch allocates it.
 static LogicalResult checkParts(ModuleOp op, ArrayRef<CodePart> parts) {
   for (const CodePart &part : parts) {
     llvm::LLVMContext context;
@@ -162,8 +164,8 @@ static LogicalResult checkParts(ModuleOp op, ArrayRef<CodePart> parts) {
   return success();
 }
 
-/// Groups the chips by their kernels; for most jobs these are equal for all
-/// chips.
+/// Groups the chips by their kernels. For most jobs there is one group, since
+/// all chips have the same kernels.
 llvm::SmallVector<GpuCodeGenerator::Kind, 2>
 GpuCodeGenerator::findKinds(ModuleOp op) const {
   bool differ = llvm::any_of(op.getOps(), [](Operation &function) {
@@ -184,7 +186,8 @@ GpuCodeGenerator::findKinds(ModuleOp op) const {
   return found;
 }
 
-/// Leaves only operations that can be translated to LLVM IR.
+/// Keeps the kernels of the given chips, and lowers all ops that can't be
+/// translated to LLVM IR.
 LogicalResult GpuCodeGenerator::prepare(ModuleOp op, const Kind &kind) const {
   PassManager passes(op.getContext(), ModuleOp::getOperationName());
   HftaChooseGpuKernelsOptions choose;
@@ -215,7 +218,7 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op, Kind &kind) const {
     kind.parts.push_back({0, writeBitcode(*module)});
     return success();
   }
-  // The separator is "$", as names in PTX can't have slashes.
+  // Names in PTX can't contain slashes, so the separator is "$".
   std::vector<CodePart> moved = splitModule(*module, "hfta$");
   kind.parts.push_back({module->getInstructionCount(), writeBitcode(*module)});
   std::move(moved.begin(), moved.end(), std::back_inserter(kind.parts));
@@ -276,7 +279,7 @@ GpuCodeGenerator::assemble(llvm::StringRef text, llvm::StringRef chip) const {
   return image->read();
 }
 
-/// The compilation of one part for one chip, with its result.
+/// The compilation of one part for one chip: its input and its result.
 struct GpuCodeGenerator::Work {
   const CodePart *part;
   std::string chip;
@@ -302,8 +305,8 @@ llvm::Error GpuCodeGenerator::makeImage(Work &work) const {
   return llvm::Error::success();
 }
 
-/// Returns a library of kernels for the host, which serves all chips of the
-/// kind.
+/// Returns a shared library with the kernels for the host. It is the image for
+/// all chips of the kind.
 llvm::Expected<std::string>
 GpuCodeGenerator::makeEmulated(const Kind &kind) const {
   llvm::Expected<std::vector<std::string>> objects =

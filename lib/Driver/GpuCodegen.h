@@ -1,4 +1,4 @@
-//===- GpuCodegen.h - Images for GPUs ---------------------------*- C++ -*-===//
+//===- GpuCodegen.h - Code generation for GPUs ------------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_GPUCODEGEN_H
 #define HFTA_LIB_DRIVER_GPUCODEGEN_H
@@ -13,47 +13,51 @@
 
 namespace mlir::hfta {
 
-/// A row of a program's hfta_image_table.
+/// A row of the program's table of GPU images (`hfta_image_table`).
 struct GpuImage {
   std::string chip, data;
   uint32_t kind;   ///< hfta_image_kind
-  bool warpGroups; ///< the image has warp-group kernels
+  bool warpGroups; ///< whether the image has kernels of warp groups
 };
 
-/// The images to make, and the tools for that.
+/// The images to make, and the tools that make them.
 struct GpuCodeRequest {
   std::vector<std::string> chips;
   bool emulated = false;
-  bool isText =
-      false; ///< make PTX of all kernels for the one chip instead of images
-  std::vector<std::string> ptxChips; ///< the chips whose PTX is kept
-  std::string ptxas;                 ///< empty: no cubins are made
+  /// Whether to make the PTX of all kernels, for the only chip, instead of
+  /// images.
+  bool isText = false;
+  /// The chips for which images of PTX are made.
+  std::vector<std::string> ptxChips;
+  std::string ptxas; ///< path; empty if no cubins are made
 };
 
-/// Finds out which code the options ask for. If there is no ptxas, this warns,
-/// or fails if cubins were asked for explicitly.
+/// Determines from the options which code is generated, and for which chips. If
+/// there is no ptxas, writes a warning, or fails if the options ask for cubins
+/// explicitly.
 ExitCode resolveGpuCode(const DriverOptions &options, GpuCodeRequest &request,
                         llvm::raw_ostream &errors);
 
-/// A module of kernels on its way to images.
+/// Generates a program's images from its module of GPU kernels.
 class GpuCodeGenerator {
 public:
   explicit GpuCodeGenerator(const GpuCodeRequest &request) : request(request) {}
 
-  /// Translates the module, for the host's processor if images are emulated,
-  /// and optimizes it. Diagnoses failures.
+  /// Translates the module to LLVM IR and optimizes it. If images are emulated,
+  /// the code is for the host's processor. Errors are reported to the context.
   LogicalResult translate(ModuleOp op);
-  /// Returns the PTX that is asked for instead of images.
+  /// Returns the PTX of all kernels, if the request is for text.
   llvm::Expected<std::string> emitPtx();
-  /// Returns all images, chip by chip, each of them in parts.
+  /// Returns all images, ordered by chip. Each part of a chip's code has its
+  /// own images.
   llvm::Expected<std::vector<GpuImage>> makeImages();
 
 private:
   struct Work;
-  /// Chips whose kernels are equal, with the parts of these kernels.
+  /// The chips for which kernels are the same code, and the parts of that code.
   struct Kind {
     std::vector<std::string> chips;
-    bool warpGroups; ///< the kernels use warp-group instructions
+    bool warpGroups; ///< whether kernels use warp-group instructions
     std::vector<CodePart> parts;
   };
   llvm::SmallVector<Kind, 2> findKinds(ModuleOp op) const;

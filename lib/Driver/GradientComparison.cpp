@@ -1,4 +1,4 @@
-//===- GradientComparison.cpp - A program beside its record ---------------===//
+//===- GradientComparison.cpp - Compares a program with a record ----------===//
 
 #include "GradientComparison.h"
 
@@ -14,7 +14,8 @@ using namespace mlir::hfta;
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// Returns the largest difference of two tensors, NaN if there is a NaN.
+/// Returns the largest difference between elements of two tensors; NaN if there
+/// is a NaN.
 static double getDifference(llvm::ArrayRef<double> mine,
                             llvm::ArrayRef<double> theirs) {
   double largest = 0;
@@ -35,7 +36,7 @@ static double getMagnitude(llvm::ArrayRef<double> numbers) {
 // The program's first step
 //===----------------------------------------------------------------------===//
 
-/// Checks that the record lists the model's inputs in the model's order.
+/// Checks that the record has the model's inputs, in the same order.
 hfta_status GradientComparison::checkPorts(hfta_error &error) const {
   llvm::ArrayRef<RecordedTensor> inputs = record.getInputs();
   for (uint32_t i = 0; i < program.input_count; ++i) {
@@ -51,8 +52,8 @@ hfta_status GradientComparison::checkPorts(hfta_error &error) const {
   return HFTA_OK;
 }
 
-/// Binds the record's tensors to the fields of the generated job: the inputs in
-/// order, then the target.
+/// Binds the record's tensors to the fields of the job that CheckGradients.cpp
+/// generates: inputs in order, then the target.
 hfta_status GradientComparison::bindFields(hfta_error &error) {
   std::vector<const hfta_tensor_view *> views;
   for (const RecordedTensor &input : record.getInputs())
@@ -79,7 +80,8 @@ hfta_status GradientComparison::bindFields(hfta_error &error) {
   return HFTA_OK;
 }
 
-/// Finds what the steps change, and frozen statistics that the record has.
+/// Finds the tensors that steps change, and also frozen statistics, if the
+/// record has them.
 void GradientComparison::findTensors() {
   for (uint32_t i = 0; i < program.tensor_count; ++i) {
     const hfta_tensor &tensor = program.tensors[i];
@@ -98,8 +100,8 @@ void GradientComparison::findTensors() {
   }
 }
 
-/// Checks that the program has the tensors that the record has results for in
-/// the record's shapes.
+/// Checks that tensors of the program have the shapes that the record has for
+/// them.
 hfta_status
 GradientComparison::checkShapes(llvm::ArrayRef<RecordedTensor> recorded,
                                 const Indices &indices,
@@ -163,8 +165,8 @@ hfta_status GradientComparison::read(Values &tensors, Values &others) const {
   return HFTA_OK;
 }
 
-/// Compares tensors of one kind. `idle` holds what the program would have for
-/// tensors that the record lacks, if the record is right.
+/// Compares all tensors of one kind and appends the results. For tensors that
+/// the record lacks, `idle` has the values that the program should have.
 void GradientComparison::compareTensors(ComparedKind kind,
                                         llvm::ArrayRef<RecordedTensor> recorded,
                                         const Values &mine, const Values &idle,

@@ -1,4 +1,4 @@
-//===- GradientComparison.h - A program beside its record -------*- C++ -*-===//
+//===- GradientComparison.h - Compares a program with a record --*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_GRADIENTCOMPARISON_H
 #define HFTA_LIB_DRIVER_GRADIENTCOMPARISON_H
@@ -10,22 +10,23 @@
 
 namespace mlir::hfta {
 
-/// Numbers of a program and of its record are equal if they differ by at most
-/// kAbsoluteTolerance + kRelativeTolerance · m, with m the largest magnitude
-/// among the numbers that the record has for the tensor. Rounding in f64 is far
-/// below that; but ONNX files hold constants, such as epsilons, as f32.
+/// A program's numbers are equal to those of the record if they differ by at
+/// most kAbsoluteTolerance + kRelativeTolerance · m, where m is the largest
+/// magnitude among the record's numbers for the tensor. Rounding errors of f64
+/// are far smaller than this; but ONNX files hold constants, such as epsilons,
+/// as f32.
 inline constexpr double kAbsoluteTolerance = 1e-8;
 inline constexpr double kRelativeTolerance = 1e-5;
 
 enum class ComparedKind { loss, gradient, statistic };
 
-/// A tensor, or the loss, of one step.
+/// The result of comparing a tensor, or the loss, in one step.
 struct ComparedTensor {
   ComparedKind kind;
   llvm::StringRef name; ///< empty for the loss
-  double difference;    ///< the largest; NaN if the program has a NaN
+  double difference;    ///< the largest one; NaN if the program has a NaN
   double largest = 0;   ///< the largest magnitude in the record
-  llvm::StringRef note; ///< a word on a tensor that one side lacks
+  llvm::StringRef note; ///< a remark on a tensor that only one side has
 
   double getTolerance() const {
     return kAbsoluteTolerance + kRelativeTolerance * largest;
@@ -33,9 +34,10 @@ struct ComparedTensor {
   bool isEqual() const { return difference <= getTolerance(); }
 };
 
-/// Runs a program on the record's batch and compares it step by step. The
-/// program has one copy, which plain gradient descent trains, in f64, with the
-/// record's rate: a step's gradient is what it changes, divided by the rate.
+/// Runs a program on the record's batch and compares the two step by step. The
+/// program trains one copy in f64 by plain gradient descent, with the record's
+/// learning rate, so that a step's gradient is the change of the weights
+/// divided by the rate.
 class GradientComparison {
 public:
   /// Both arguments must outlive the comparison and its results.
@@ -43,12 +45,12 @@ public:
       : program(program), record(record) {}
   ~GradientComparison() { hfta_instance_destroy(instance); }
 
-  /// Prepares the program for its first step. Errors, here and below, are about
-  /// a record that doesn't fit the program, or about memory.
+  /// Creates the program's instance. Errors of this function and of `runStep`
+  /// are about memory, or about a record that doesn't fit the program.
   hfta_status begin(hfta_error &error);
-  /// Runs the next step. The results begin with the loss; gradients, then
-  /// statistics, follow in the record's order. What one side doesn't train has
-  /// the gradient zero there.
+  /// Runs the next step and appends its results: the loss, gradients, then
+  /// statistics, the latter two in the record's order. The gradient of a tensor
+  /// that one side doesn't train counts as zero there.
   hfta_status runStep(std::vector<ComparedTensor> &results, hfta_error &error);
 
 private:
@@ -61,7 +63,8 @@ private:
   void findTensors();
   hfta_status checkShapes(llvm::ArrayRef<RecordedTensor> recorded,
                           const Indices &indices, hfta_error &error) const;
-  /// Reads what is trained into `tensors`, and statistics into `others`.
+  /// Reads trained tensors into `tensors`, and running statistics into
+  /// `others`.
   hfta_status read(Values &tensors, Values &others) const;
   static void compareTensors(ComparedKind kind,
                              llvm::ArrayRef<RecordedTensor> recorded,
@@ -72,7 +75,7 @@ private:
   const GradientRecord &record;
   hfta_instance *instance = nullptr;
   std::vector<const void *> fields; ///< the batch, in the data block's order
-  size_t step = 0;                  ///< steps that are done
+  size_t step = 0;                  ///< the number of steps that are done
   Indices trained, statistics;
 };
 

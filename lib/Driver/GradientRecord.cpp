@@ -1,4 +1,4 @@
-//===- GradientRecord.cpp - What another framework computed ---------------===//
+//===- GradientRecord.cpp - A training by another framework ---------------===//
 
 #include "GradientRecord.h"
 
@@ -18,7 +18,7 @@ static constexpr int64_t kMostSteps = 16;
 
 std::vector<double> hfta::readNumbers(const hfta_tensor_view &view) {
   std::vector<double> numbers(view.bytes / sizeof(double));
-  // The file may hold the tensor at any address.
+  // The tensor's address in the file may not be aligned.
   if (!numbers.empty())
     std::memcpy(numbers.data(), view.data, numbers.size() * sizeof(double));
   return numbers;
@@ -38,7 +38,7 @@ llvm::StringRef GradientRecord::getMetadata(const char *key) const {
 // Metadata
 //===----------------------------------------------------------------------===//
 
-/// Checks that the tensors are those that were written.
+/// Checks that the tensors have the digest with which they were written.
 llvm::Error GradientRecord::checkDigest() const {
   llvm::SHA256 hash;
   for (size_t i = 0; i < hfta_safetensors_count(file); ++i) {
@@ -67,7 +67,7 @@ llvm::Error GradientRecord::readMetadata() {
     if (text->empty())
       return fail("its metadata lack '" + llvm::Twine(key) + "'");
   }
-  // The name becomes a part of a job's text.
+  // The loss's name becomes part of a job's text, so it must be an identifier.
   if (!llvm::all_of(loss, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return fail("'loss' is '" + loss + "', expected a loss's name");
   if (llvm::StringRef axis = getMetadata("axis"); !axis.empty()) {
@@ -101,8 +101,8 @@ llvm::Error GradientRecord::readLosses() {
   return llvm::Error::success();
 }
 
-/// Adds a tensor "gradient/STEP/NAME" or "statistic/STEP/NAME"; `rest` is what
-/// follows the first '/'.
+/// Adds a tensor called "gradient/STEP/NAME" or "statistic/STEP/NAME"; `rest`
+/// is "STEP/NAME".
 llvm::Error GradientRecord::addResult(llvm::StringRef rest,
                                       const hfta_tensor_view &view) {
   llvm::StringRef full = view.name;
@@ -156,7 +156,7 @@ llvm::Error GradientRecord::readTensors() {
   return checkBatch();
 }
 
-/// Checks that all inputs and the target have the same samples.
+/// Checks that all inputs and the target have the same number of samples.
 llvm::Error GradientRecord::checkBatch() const {
   std::vector<RecordedTensor> all = inputs;
   all.push_back({"target", target});

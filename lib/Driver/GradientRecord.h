@@ -1,8 +1,8 @@
-//===- GradientRecord.h - What another framework computed -------*- C++ -*-===//
+//===- GradientRecord.h - A training by another framework -------*- C++ -*-===//
 //
 // A record is a safetensors file that python/hfta_export.py writes next to an
-// ONNX file: a batch, and the losses, gradients and running statistics of a few
-// steps with it. docs/exporting.md describes the format.
+// ONNX file. It holds a batch, and the losses, gradients and running statistics
+// of a few steps with this batch. docs/exporting.md describes the format.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_GRADIENTRECORD_H
@@ -21,7 +21,7 @@
 
 namespace mlir::hfta {
 
-/// A tensor of the record; everything is borrowed from its file.
+/// A tensor of the record. Its memory belongs to the record's file.
 struct RecordedTensor {
   llvm::StringRef name; ///< as in the ONNX file
   const hfta_tensor_view *view;
@@ -29,32 +29,34 @@ struct RecordedTensor {
 
 /// The results of one step.
 struct RecordedStep {
-  double loss; ///< from before the update
+  double loss; ///< at the beginning of the step
   std::vector<RecordedTensor> gradients;
   std::vector<RecordedTensor> statistics; ///< after the step
 };
 
 class GradientRecord {
 public:
-  /// Opens a record and checks everything that can be checked without the
-  /// model. After an error, which goes to `errors`, `record` is null.
+  /// Opens a record and checks all that can be checked without the model. After
+  /// an error, which is written to `errors`, `record` is null.
   static ExitCode open(llvm::StringRef path, llvm::raw_ostream &errors,
                        std::unique_ptr<GradientRecord> &record);
   ~GradientRecord() { hfta_safetensors_close(file); }
 
   llvm::StringRef getPath() const { return path; }
-  /// Returns the SHA-256 of the ONNX file, in hexadecimal digits.
+  /// Returns the SHA-256 of the ONNX file that the record belongs to, in
+  /// hexadecimal digits.
   llvm::StringRef getModelDigest() const { return modelDigest; }
   /// Returns the model's inputs, in the order of the ONNX file.
   llvm::ArrayRef<RecordedTensor> getInputs() const { return inputs; }
   const hfta_tensor_view &getTarget() const { return *target; }
-  /// Returns the output that the loss compares with the target.
+  /// Returns the name of the output that the loss compares with the target.
   llvm::StringRef getOutput() const { return output; }
-  /// Returns the loss of the job language, with the arguments that follow
-  /// output and target: "mse", "".
+  /// Returns the name of the loss in the job language, such as "mse";
+  /// `getLossArguments` returns the arguments that follow output and target,
+  /// which may be empty.
   llvm::StringRef getLoss() const { return loss; }
   llvm::StringRef getLossArguments() const { return lossArguments; }
-  /// Returns the rate of the gradient descent that leads from step to step.
+  /// Returns the learning rate of the gradient descent.
   double getLearningRate() const { return learningRate; }
   int64_t getBatch() const { return inputs.front().view->shape[0]; }
   llvm::ArrayRef<RecordedStep> getSteps() const { return steps; }

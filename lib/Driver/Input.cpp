@@ -42,8 +42,8 @@ static ExitCode getExitCode(FrontEndFailure failure) {
   llvm_unreachable("all failures are listed");
 }
 
-/// Adds the text of the job file, or of the generated job, to `sources`, and
-/// returns its number, 0 after an error.
+/// Adds the text of the job file, or of the generated job, to `sources`.
+/// Returns the text's number, or 0 after an error.
 static unsigned readJobText(const DriverOptions &options,
                             llvm::SourceMgr &sources,
                             llvm::raw_ostream &errors) {
@@ -55,8 +55,7 @@ static unsigned readJobText(const DriverOptions &options,
       llvm::SMLoc());
 }
 
-/// Parses the text of the job file, if there is one, together with the job
-/// options.
+/// Parses the job file, if there is one, and applies the options for the job.
 static ExitCode parseJobs(const DriverOptions &options,
                           JobDiagnostics &diagnostics,
                           llvm::raw_ostream &errors, ast::JobFile &file) {
@@ -139,8 +138,8 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       "module has no '" + kPhaseAttrName +
                           "' that names the phase to continue from",
                       ExitCode::input);
-  // The target matters once code is made for one; a module in an earlier phase
-  // is for any target.
+  // A module in a late phase is for its own target; one in an earlier phase is
+  // for any target.
   TargetAttr target = TargetAttr::get(*loaded.module);
   const PhaseInfo *phase =
       findPhase(name.getValue(), target ? target.getKind() : options.target);

@@ -14,27 +14,27 @@
 namespace mlir::hfta {
 
 struct LoadedModule {
-  std::string
-      name; ///< the job's name; empty if the module was given without a job
+  std::string name; ///< the job's name; empty for a module without a job
   OwningOpRef<ModuleOp> module;
   Phase phase = Phase::import;
-  PipelineRequest pipeline; ///< the job's request to the planner
+  PipelineRequest pipeline; ///< the request to the planner
 };
 
-/// Reads the inputs; `loaded` gets an entry for each job to compile, in the
-/// order of the file. Returns `done`, or another code after an error was
-/// written to `errors` or reported to the context. The texts that were read
-/// stay in `sources`.
+/// Reads the inputs, and appends an entry to `loaded` for each job to compile,
+/// in the order of the file. Returns `done`, or the error's code; errors are
+/// written to `errors` or reported to the context. `sources` owns the texts
+/// that were read.
 ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
                     llvm::SourceMgr &sources, llvm::raw_ostream &errors,
                     std::vector<LoadedModule> &loaded);
 
-/// Adds a file to `sources` and returns its number, 0 after an error.
+/// Adds a text file to `sources` and returns its buffer's number; 0 after an
+/// error, which was written to `errors`.
 unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
                   llvm::raw_ostream &errors);
 
-/// Reads the arrays of `--constant`. Returns `unsupported` if all errors are
-/// about forms of files that aren't supported.
+/// Reads the arrays that `--constant` binds to names. Returns `unsupported` if
+/// all errors are about file formats that aren't supported.
 ExitCode readConstants(llvm::ArrayRef<ConstantBinding> bindings,
                        MLIRContext *context, llvm::raw_ostream &errors,
                        llvm::StringMap<DenseElementsAttr> &constants);

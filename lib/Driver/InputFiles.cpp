@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the files that the module's ops come from.
+/// Returns the files from which the module's ops were imported.
 static std::vector<std::string> getSources(ModuleOp module) {
   std::vector<std::string> files;
   llvm::StringSet<> known;
@@ -36,12 +36,12 @@ std::string hfta::getDataFolder(const DriverOptions &options) {
   return options.dataDirectory;
 }
 
-/// Returns the data files that a job names; relative names are resolved as at
-/// compile time.
+/// Returns the paths of the data files that a job names, by which they can be
+/// opened now.
 static std::vector<std::string> getDataFiles(ModuleOp module,
                                              const DriverOptions &options) {
   std::vector<std::string> files;
-  // Later phases report errors in the job.
+  // Ignore errors in the job, as later phases report them.
   ScopedDiagnosticHandler ignore(module.getContext(),
                                  [](Diagnostic &) { return success(); });
   FailureOr<Job> job = Job::read(module);
@@ -60,7 +60,8 @@ static std::vector<std::string> getDataFiles(ModuleOp module,
 std::optional<std::string> hfta::findReplacedInput(llvm::StringRef output,
                                                    const DriverOptions &options,
                                                    const LoadedModule &loaded) {
-  // A missing file can't be replaced, and a device is written to, not replaced.
+  // A file that doesn't exist can't be overwritten, and devices may be written
+  // to.
   if (!llvm::sys::fs::is_regular_file(output))
     return std::nullopt;
   std::vector<std::string> files = options.inputs;

@@ -7,15 +7,16 @@
 
 namespace mlir::hfta {
 
-/// Returns the input of the compilation that `output` would replace, perhaps
-/// under another name, if there is one. The inputs are the files of the command
-/// line, the models that the module was imported from with their external data,
-/// and the data, the plan and the order that the job names.
+/// Returns the input of the compilation that writing `output` would overwrite,
+/// also if its path differs (a link, for example); nothing if there is none.
+/// The inputs are the files of the command line, the models that the module was
+/// imported from with their external data, and the data, plan and order files
+/// that the job names.
 std::optional<std::string> findReplacedInput(llvm::StringRef output,
                                              const DriverOptions &options,
                                              const LoadedModule &loaded);
 
-/// Returns the folder in which relative names of data files are looked up.
+/// Returns the folder to which relative paths of data files refer.
 std::string getDataFolder(const DriverOptions &options);
 
 } // namespace mlir::hfta

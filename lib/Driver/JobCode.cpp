@@ -1,4 +1,4 @@
-//===- JobCode.cpp - The code of one job ----------------------------------===//
+//===- JobCode.cpp - Code generation for one job --------------------------===//
 
 #include "JobCode.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
@@ -21,7 +21,7 @@ ExitCode hfta::checkTarget(ModuleOp module, Phase phase,
                            const DriverOptions &options,
                            llvm::raw_ostream &errors) {
   TargetAttr target = TargetAttr::get(module);
-  // If nothing says otherwise, kernels were formed for the CPU.
+  // A module without target but with kernels was made for the CPU.
   bool hasKernels = comesAfter(phase, Phase::train);
   if (!target && !hasKernels)
     return ExitCode::done;
@@ -80,8 +80,8 @@ ExitCode JobCode::emitPtx(GpuCodeGenerator &generator) {
   return ExitCode::done;
 }
 
-/// Compiles the kernels, which are taken out of the program's module, to
-/// images.
+/// Removes the module of kernels from the program's module and compiles it to
+/// images. Sets `isDone` if PTX was asked for, which was then written.
 ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
   auto code = module.lookupSymbol<ModuleOp>(kGpuModuleName);
   if (!code) {
@@ -109,8 +109,8 @@ ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Adds the entry points of a linked program or library. Returns the symbols
-/// that others refer to.
+/// Adds the entry points of a program or library. Returns the symbols that the
+/// outside may refer to.
 std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
                                              llvm::StringRef library) {
   if (options.generatedJob)
@@ -126,8 +126,7 @@ std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
     symbols.push_back(getSymbolPrefix(job) + kProgramSymbol.str());
     generator.renameProgram(symbols.front());
   }
-  // The module of the last job has `main`, which knows the programs of all
-  // jobs.
+  // The last job's module has `main`, which has a table of all jobs' programs.
   if (programs.size() == 1 || symbols.front() == programs.back()) {
     generator.addMain(programs);
     symbols.push_back("main");
@@ -145,8 +144,8 @@ ExitCode JobCode::emitText(CodeGenerator &generator) {
   return ExitCode::done;
 }
 
-/// Adds the objects that are to be linked. Several jobs may have a kernel in
-/// common, whose object is linked once.
+/// Appends the job's objects to those that are to be linked. Jobs may have a
+/// kernel in common, whose object is appended once.
 ExitCode JobCode::emitObjects(CodeGenerator &generator, llvm::StringRef library,
                               std::vector<std::string> &objects) {
   begin(getPhase(Phase::object).name);

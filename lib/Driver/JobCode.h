@@ -1,4 +1,4 @@
-//===- JobCode.h - The code of one job --------------------------*- C++ -*-===//
+//===- JobCode.h - Code generation for one job ------------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_JOBCODE_H
 #define HFTA_LIB_DRIVER_JOBCODE_H
@@ -12,41 +12,41 @@
 
 namespace mlir::hfta {
 
-/// Returns the prefix that distinguishes the symbols of programs that are
-/// linked together.
+/// Returns the prefix of the symbols of a job's program, which is linked
+/// together with those of other jobs.
 inline std::string getSymbolPrefix(llvm::StringRef job) {
   return (job + "/").str();
 }
 
-/// Whether the host program that links the output of this phase may call
+/// Returns whether the host program that links this phase's output may call
 /// backward several times before an update (gradient accumulation).
 bool accumulates(Phase phase);
 
-/// Checks that a module in a phase fits the options' target and the output that
-/// is asked for; writes to `errors` if it doesn't.
+/// Checks that a module in this phase fits the options' target and the
+/// requested output. Errors are written to `errors`.
 ExitCode checkTarget(ModuleOp module, Phase phase, const DriverOptions &options,
                      llvm::raw_ostream &errors);
-/// Checks that the options' target can train such a job, once everything is
-/// planned.
+/// Checks that the options' target can train the job. The job's pipeline must
+/// have been planned.
 ExitCode checkJobOnTarget(ModuleOp module, const DriverOptions &options,
                           llvm::raw_ostream &errors);
 
 /// A job's module, lowered through all phases of MLIR, with everything that
-/// making its code needs.
+/// code generation needs.
 struct JobCode {
   ModuleOp module;
   llvm::StringRef job;                  ///< the job's name
-  llvm::ArrayRef<std::string> programs; ///< the symbols of all jobs' programs
+  llvm::ArrayRef<std::string> programs; ///< symbols of the programs of all jobs
   const DriverOptions &options;
-  const GpuCodeRequest &gpu; ///< for target `cuda`
-  std::function<void(llvm::StringRef)>
-      begin; ///< called when a long step begins
+  const GpuCodeRequest &gpu; ///< for target `cuda` only
+  /// Called with the name of each long step when it begins.
+  std::function<void(llvm::StringRef)> begin;
   llvm::raw_ostream &errors;
 
   KernelObjects &kernels;
 
-  /// Writes the output that `--emit` asks for, or adds objects that are to be
-  /// linked.
+  /// Writes the output that `--emit` asks for, or appends objects to `objects`,
+  /// to be linked.
   ExitCode generate(std::vector<std::string> &objects);
 
 private:

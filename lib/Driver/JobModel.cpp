@@ -14,13 +14,13 @@ ExitCode JobModel::failFile(llvm::Error error) {
   return failCosts(options.costs, std::move(error), errors);
 }
 
-/// Makes each layer a stage.
+/// Makes each layer a stage of its own.
 void JobModel::takeLayersAsStages() {
   for (size_t last = 0; last + 1 < model.layers.size(); ++last)
     lastLayers.push_back(static_cast<int64_t>(last));
 }
 
-/// Finds the layers that the given stages end with.
+/// Finds the last layer of each stage that the job gives.
 ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
                               ModuleOp module) {
   FailureOr<std::vector<int64_t>> stages = findStagesOfLayers(module);
@@ -50,8 +50,8 @@ ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
   return ExitCode::done;
 }
 
-/// Replaces estimated times with measured ones. If the measured program has the
-/// job's own stages, its times are taken as they are.
+/// Replaces estimated times by measured ones. If the measured program had the
+/// job's own stages, the stages become the layers, with their measured times.
 ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
                            ModuleOp module) {
   costs = readCostsFile(options, errors);
@@ -69,8 +69,8 @@ ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
       return ExitCode::input;
     model = std::move(*stages);
     takeLayersAsStages();
-    // Its tasks were measured while messages were in flight, so the slowdown is
-    // part of their times already.
+    // These tasks were measured while messages were in flight, so their times
+    // already include the slowdown by messages.
     for (MeasuredLink &link : costs->links)
       link.slowdown = 1;
   } else if (!pipeline.plansStages) {
@@ -107,7 +107,8 @@ ExitCode JobModel::load(const Job &job, const PipelineRequest &pipeline,
                                : measure(job, pipeline, module);
 }
 
-/// Without a clause `cluster`, given stages are on one machine.
+/// Returns the cluster of the job's clause; without that clause, one machine
+/// for all stages if the job gives stages.
 Cluster JobModel::getCluster(const Job &job,
                              const PipelineRequest &pipeline) const {
   Cluster cluster = makeCluster(job);

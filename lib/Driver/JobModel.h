@@ -11,21 +11,22 @@
 
 namespace mlir::hfta {
 
-/// The layers of a job's model, with the times measured by the program that
-/// `--costs` names, else with times estimated from documented rates.
+/// The layers of a job's model. Their times were measured, if `--costs` is
+/// given; else they are estimated from documented rates of processors.
 class JobModel {
 public:
-  /// Keeps references to all arguments, which must outlive the model.
+  /// Keeps references to all arguments, which must outlive this object.
   JobModel(const DriverOptions &options, JobDiagnostics &diagnostics,
            llvm::raw_ostream &errors)
       : options(options), diagnostics(diagnostics), errors(errors) {}
 
-  /// Builds the layers of a module that was just imported.
+  /// Determines the layers of a module that was just imported.
   ExitCode load(const Job &job, const PipelineRequest &pipeline,
                 ModuleOp module);
 
   const planning::LayerModel &getLayers() const { return model; }
-  /// Returns the last layers of the stages that are given; see PlanningProblem.
+  /// Returns the last layer of each stage, except the last stage, if the job
+  /// gives its stages; see PlanningProblem.
   const std::vector<int64_t> &getLastLayers() const { return lastLayers; }
   bool isMeasured() const { return costs.has_value(); }
   planning::Cluster getCluster(const Job &job,

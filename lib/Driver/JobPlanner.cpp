@@ -17,16 +17,17 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// The most times that a plan is made again because the stages need more memory
-/// than the plan has counted.
+/// The most times that a plan is made again because stages turned out to need
+/// more memory than the plan assumed.
 static constexpr int kMostAttempts = 12;
 
 static bool givesStages(const Job &job) {
   return !job.cuts.empty() || !job.replicas.empty();
 }
 
-/// Whether given stages leave something to the planner. Stages of several
-/// chunks that are too large to be simulated have an order of their own.
+/// Returns whether a job that gives its stages leaves something else to the
+/// planner. Stages of several chunks that are too large to simulate don't: they
+/// have a fixed order.
 static bool leavesSomething(const Job &job, const PipelineRequest &pipeline) {
   if (job.chunks > 1 && !isSimulated(job.getWorkers(), job.microBatches))
     return false;
@@ -53,7 +54,8 @@ bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
       !pipeline.planFile.empty())
     return true;
   FailureOr<Job> job = Job::read(*loaded.module);
-  // A budget in such a job is refused later, when blocks are made.
+  // A memory budget in such a job is refused later, when the model is cut into
+  // blocks.
   return succeeded(job) && job->training && !job->hasBudget() &&
          (leavesSomething(*job, pipeline) || job->clusterMemory != 0);
 }
@@ -62,7 +64,8 @@ bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
 // Plans from files
 //===----------------------------------------------------------------------===//
 
-/// Checks that a plan is for this model, batch and micro-batches.
+/// Checks that a plan is for this model, batch size and number of
+/// micro-batches.
 ExitCode JobPlanner::checkPlan(const Job &job, const PipelineRequest &pipeline,
                                llvm::StringRef digest) {
   const PipelinePlan &plan = result.plan;
@@ -141,7 +144,7 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
     changed.job = loaded.name;
   MLIRContext *context = loaded.module->getContext();
   OnlyErrors quiet(context);
-  // The first time, notes were printed.
+  // Don't repeat the notes that were printed when the inputs were loaded first.
   std::string messages;
   llvm::raw_string_ostream printed(messages);
   std::vector<LoadedModule> jobs;
@@ -154,8 +157,8 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
   return prepare();
 }
 
-/// Whether a plan's order is for stages with this number of chunks, whose parts
-/// of the model are placed in the same way.
+/// Returns whether the kind of a plan's order is for stages with the plan's
+/// number of chunks, placed as in the plan.
 static bool fitsChunks(const PipelinePlan &plan) {
   std::optional<OrderKind> kind = symbolizeOrderKind(plan.order);
   if (!kind || *kind == OrderKind::list || *kind == OrderKind::file)
@@ -168,7 +171,7 @@ static bool fitsChunks(const PipelinePlan &plan) {
          (plan.isVShaped() ? OrderKind::vShape : OrderKind::interleaved);
 }
 
-/// Checks that the order in a plan's file fits the stages in that file.
+/// Checks that the order in a plan's file is valid for the file's stages.
 ExitCode JobPlanner::checkOrder(const Job &job,
                                 const PipelineRequest &pipeline) {
   if (pipeline.planFile.empty())
@@ -196,9 +199,10 @@ ExitCode JobPlanner::checkOrder(const Job &job,
   return ExitCode::input;
 }
 
-/// Returns for each worker its position in the order of the devices' numbers,
-/// by which workers are assigned to ranks. The result is empty if the workers,
-/// stage by stage, are in that order already, or if there is one stage.
+/// Returns each worker's position when workers are sorted by the numbers of
+/// their devices. Workers are assigned to ranks in this order. Returns an empty
+/// list if the workers, stage by stage, are sorted already, or if there is one
+/// stage.
 static std::vector<int64_t> findWorkerPlaces(const PipelinePlan &plan) {
   std::vector<int64_t> devices;
   for (const PlannedStage &stage : plan.stages)
@@ -260,7 +264,7 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
                                    : checkCuts(pipeline, *loaded.module);
 }
 
-/// Checks that the model can be cut as the plan in a file says.
+/// Checks that the model can be cut as a plan's file says.
 ExitCode JobPlanner::checkCuts(const PipelineRequest &pipeline,
                                ModuleOp module) {
   MLIRContext *context = module.getContext();
@@ -279,7 +283,8 @@ ExitCode JobPlanner::checkCuts(const PipelineRequest &pipeline,
   return cut ? ExitCode::done : ExitCode::input;
 }
 
-/// Returns the memory of each stage's worker, as memory planning finds it.
+/// Returns the bytes that each stage's largest worker needs, according to the
+/// compiler's memory plan.
 static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
@@ -295,8 +300,9 @@ static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   return getWorkerBytes(*copy, *job);
 }
 
-/// Sets the memory that the workers of the plan's stages need. A module that
-/// can't be lowered isn't planned in another way either.
+/// Sets the memory of the plan's stages to what the compiler's memory plan
+/// says. Sets `isRefused` if the module can't be lowered: then another plan
+/// wouldn't help.
 ExitCode JobPlanner::measurePeaks(ModuleOp module) {
   FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
   isRefused = failed(peaks);
@@ -307,9 +313,9 @@ ExitCode JobPlanner::measurePeaks(ModuleOp module) {
   return ExitCode::done;
 }
 
-/// Checks that stages for which nothing is left to plan fit into the cluster's
-/// memory. With `recompute auto`, those that don't fit recompute their
-/// forwards.
+/// Checks that the stages of a job that leaves nothing to plan fit into the
+/// cluster's memory. With `recompute auto`, makes those that don't fit
+/// recompute their forwards, and checks again.
 ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
   for (bool isLast : {job.recompute != "auto", true}) {
     FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
@@ -336,7 +342,7 @@ ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Turns recomputation off in those stages that fit into memory without it.
+/// Turns off recomputation in stages that fit into memory without it.
 static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
   Workload workload;
   workload.batch = problem.job.batch;
@@ -361,8 +367,8 @@ static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
   }
 }
 
-/// Notes the values after which a part is cut, if these aren't just its last
-/// layer.
+/// Notes the values at the end of a part, unless the cut is at the only value
+/// that the last layer is named after.
 static void noteCut(const Job &job, PlannedPart &part) {
   if (part.number >= static_cast<int64_t>(job.cuts.size()))
     return;
@@ -371,8 +377,8 @@ static void noteCut(const Job &job, PlannedPart &part) {
     part.cut = cut;
 }
 
-/// Makes a plan once. If its stages need more than the cluster's `memory`,
-/// `unknown` becomes the number of bytes that the plan hasn't counted.
+/// Makes one plan. If the stages need more than `memory` bytes, `unknown`
+/// becomes the number of bytes that the planner's estimate lacks.
 ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
                              LoadedModule &loaded, int64_t &unknown) {
   if (ExitCode code = makePlan(problem, diagnostics, errors, result);
@@ -400,10 +406,11 @@ ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
 }
 
 /// Plans within the cluster's memory. If stages need memory that the layers
-/// don't account for, such as workspaces, that many bytes are reserved and the
-/// plan is made again. Other stages may need less than that: when nothing fits
-/// any more, the reserve is bisected between the largest that was too little
-/// and this one. Returns `unsupported`, without a message, if nothing fits.
+/// don't account for, such as workspaces, this many bytes are reserved, and the
+/// plan is made again. But other stages may need less of a reserve. So if
+/// nothing fits any more, the reserve is bisected between the largest that was
+/// too little and this one. Returns `unsupported`, without a message, if
+/// nothing fits.
 ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
                                       LoadedModule &loaded) {
   int64_t memory = problem.cluster.memory, reserved = 0, tooLittle = 0;
@@ -415,7 +422,7 @@ ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
     if ((isFound && (memory == 0 || unknown == 0)) ||
         (!isFound && (code != ExitCode::unsupported || attempt == 0)))
       return code;
-    // More than before, so that the loop comes to an end.
+    // Increase the reserve each time, so that the loop terminates.
     int64_t more = std::max(unknown, reserved + memory / 256);
     (isFound ? tooLittle : tooMuch.emplace()) = reserved;
     reserved = tooMuch ? tooLittle + (*tooMuch - tooLittle) / 2 : more;
@@ -424,9 +431,10 @@ ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
   return ExitCode::unsupported;
 }
 
-/// Measures the memory of the stages that need least according to the layers,
-/// or slightly more if the planner finds no plan with so little. Returns
-/// `unsupported`, unless they fit into the cluster's memory after all.
+/// Measures the memory of the plan that needs the least, according to its
+/// layers, or slightly more if the planner finds no plan with so little.
+/// Returns `unsupported`, unless the plan fits into the cluster's memory after
+/// all.
 ExitCode JobPlanner::measureShortage(PlanningProblem problem,
                                      LoadedModule &loaded) {
   int64_t memory = problem.cluster.memory, unknown = 0;
@@ -439,7 +447,7 @@ ExitCode JobPlanner::measureShortage(PlanningProblem problem,
       result.shortage = findLargestStage(result.plan);
       if (result.shortage.leastMemory <= memory)
         return ExitCode::done;
-      // The planner itself must be given at least the memory that it counted
+      // The user must give the planner at least as much memory as it counted
       // with.
       result.shortage.leastMemory =
           std::max(result.shortage.leastMemory, counted.leastMemory);
@@ -454,10 +462,10 @@ ExitCode JobPlanner::measureShortage(PlanningProblem problem,
   return ExitCode::unsupported;
 }
 
-/// Reports how much memory a plan would need: one that recomputes or, if that
-/// was tried too, one that keeps all activations, whose shortage is `kept`.
-/// Recomputation may well need more memory. Returns `unsupported`, unless one
-/// of them fits after all.
+/// Reports how much memory a plan would need. If plans with recomputation were
+/// tried after plans that keep all activations, `kept` is the latter's
+/// shortage, and the lesser need is reported, as recomputation may need more
+/// memory. Returns `unsupported`, unless a plan fits after all.
 ExitCode JobPlanner::tellLeastMemory(PlanningProblem problem,
                                      const PlanFailure *kept,
                                      LoadedModule &loaded) {
@@ -478,7 +486,7 @@ ExitCode JobPlanner::tellLeastMemory(PlanningProblem problem,
 }
 
 /// With `recompute auto` and limited memory, chooses the faster of two plans:
-/// one that keeps all activations and one that recomputes them where needed.
+/// one keeps all activations, the other recomputes them where needed.
 ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
                                        LoadedModule &loaded) {
   problem.recomputes = problem.job.recompute == "all";
@@ -505,7 +513,7 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
   return tellLeastMemory(problem, isChosen ? &keptShortage : nullptr, loaded);
 }
 
-/// Refuses options that have no effect on a plan in a file.
+/// Reports options that have no effect with a plan from a file.
 ExitCode JobPlanner::checkPlanOptions() {
   bool isDrawn = options.planPipeline && !options.timeline.empty();
   const char *option = !options.costs.empty() ? "--costs"

@@ -8,28 +8,29 @@
 
 namespace mlir::hfta {
 
-/// Reports that `--costs` has no effect.
+/// Writes the error that `--costs` has no effect.
 ExitCode refuseCosts(llvm::raw_ostream &errors);
 
-/// Finds what a job leaves to the planner (stages, the number of micro-batches,
-/// their order, or how many are in flight) and writes it into the job of its
-/// module.
+/// Chooses what a job leaves to the planner (stages, the number of
+/// micro-batches, their order, how many are in flight) and writes it into the
+/// module's `hfta.job`.
 class JobPlanner {
 public:
-  /// Keeps references to all arguments, which must outlive the planner.
-  /// `prepare` prepares a module that was loaded again as the first one was; it
-  /// finds it in the variable that `plan` was given.
+  /// Keeps references to all arguments, which must outlive the planner. `plan`
+  /// may have to load its module again, into the same variable; then it calls
+  /// `prepare`, which must prepare the new module as the caller had prepared
+  /// the first.
   JobPlanner(const DriverOptions &options, llvm::SourceMgr &sources,
              llvm::raw_ostream &errors, llvm::function_ref<ExitCode()> prepare)
       : options(options), sources(sources), errors(errors), prepare(prepare),
         diagnostics(sources, errors) {}
 
-  /// Whether a loaded job has something to plan, or a memory of its cluster
-  /// that its stages must fit into.
+  /// Returns whether the job has something to plan, or gives the memory of its
+  /// cluster, into which its stages must fit.
   bool isNeeded(const LoadedModule &loaded) const;
-  /// Plans the module, which was just imported. If another number of
-  /// micro-batches is best, the module is loaded again. Each stage's worker
-  /// must fit into the cluster's memory by its planned segments.
+  /// Plans a module that was just imported. Loads the module again if another
+  /// number of micro-batches is best. An error is reported if the planned
+  /// segments of a stage's worker don't fit into the cluster's memory.
   ExitCode plan(LoadedModule &loaded);
 
   const SimulatedPlan &getPlan() const { return result; }
@@ -61,7 +62,8 @@ private:
   llvm::function_ref<ExitCode()> prepare;
   JobDiagnostics diagnostics;
   SimulatedPlan result;
-  bool isRefused = false; ///< the module can't be lowered, which was reported
+  /// Whether the module can't be lowered, which was reported.
+  bool isRefused = false;
 };
 
 } // namespace mlir::hfta

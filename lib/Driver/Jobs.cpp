@@ -33,8 +33,8 @@ static ExitCode keepOne(const DriverOptions &options, ast::JobFile &file,
   return ExitCode::done;
 }
 
-/// Returns the message about an option that makes sense for one job only; empty
-/// if none was given.
+/// Returns the beginning of an error message about an option that is for one
+/// job only; empty if no such option is given.
 static std::string findLonely(const DriverOptions &options) {
   if (options.planPipeline)
     return "'--plan-pipeline' plans one job";

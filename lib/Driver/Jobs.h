@@ -8,9 +8,10 @@
 
 namespace mlir::hfta {
 
-/// Keeps in `file` the train blocks to compile: the one that `--job` names, or
-/// else all. Returns `done`, or another code after writing to `errors` what
-/// can't be done with several jobs.
+/// Removes train blocks from `file` unless they are to be compiled: only the
+/// one that `--job` names is, or all of them without that option. Returns
+/// `done`, or another code after an error was written to `errors`, such as an
+/// option that can't be used with several jobs.
 ExitCode chooseJobs(const DriverOptions &options, ast::JobFile &file,
                     llvm::raw_ostream &errors);
 

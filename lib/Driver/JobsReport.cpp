@@ -1,4 +1,4 @@
-//===- JobsReport.cpp - The estimated time of several jobs at seats -------===//
+//===- JobsReport.cpp - Estimated time of jobs at seats -------------------===//
 
 #include "JobsReport.h"
 
@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the number of steps in an epoch, from the first file whose header
-/// gives the number of samples; 0 if none does.
+/// Returns the number of steps in an epoch, according to the first data file
+/// whose header gives its number of samples; 0 if none does.
 static int64_t findEpoch(const Job &job, StringRef folder) {
   for (const DataField &field : job.data) {
     hfta_data_format format = field.train.format == "idx"   ? HFTA_DATA_IDX
@@ -48,8 +48,8 @@ void JobsReport::add(const Job &job, double stepSeconds, int64_t groups,
   rows.push_back({job.name, job.copies, job.batch, expected});
 }
 
-/// Chooses the numbers of seats to report: powers of two, until each job has a
-/// seat.
+/// Returns the numbers of seats to report: powers of two, until each job has a
+/// seat, but at most 8.
 static SmallVector<int64_t> chooseSeats(size_t jobs) {
   SmallVector<int64_t> counts = {1};
   while (counts.back() < 8 && counts.back() < static_cast<int64_t>(jobs))

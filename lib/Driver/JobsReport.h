@@ -1,4 +1,4 @@
-//===- JobsReport.h - Estimated time of several jobs at seats ---*- C++ -*-===//
+//===- JobsReport.h - Estimated time of jobs at seats -----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_JOBSREPORT_H
 #define HFTA_LIB_DRIVER_JOBSREPORT_H
@@ -10,12 +10,12 @@
 
 namespace mlir::hfta {
 
-/// A table with a line for each job, and how long training all of them takes
-/// with different numbers of seats, estimated from their plans.
+/// A table with a line for each job, and an estimate of how long it takes to
+/// train all of them, by the number of seats (see `train --seats`).
 class JobsReport {
 public:
-  /// Adds a job whose copies take turns in `groups` groups. Data files are
-  /// looked up in `folder`; their headers say how long an epoch is.
+  /// Adds a job whose copies take `groups` turns. The length of an epoch is
+  /// read from the headers of its data files; relative paths refer to `folder`.
   void add(const Job &job, double stepSeconds, int64_t groups,
            llvm::StringRef folder);
   void print(llvm::raw_ostream &os) const;

@@ -1,4 +1,4 @@
-//===- KernelModules.cpp - Kernels in modules of their own ----------------===//
+//===- KernelModules.cpp - Kernels as modules of their own ----------------===//
 
 #include "KernelModules.h"
 #include "Hfta/Conversion/LowerKernels.h"
@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// A kernel with at least this many instructions has a module of its own: the
-/// module and its object take as long as compiling about 30 instructions.
+/// A kernel with fewer instructions stays in the program's module: a module and
+/// an object of its own would take as long as compiling about 30 instructions.
 static constexpr size_t kKernelInstructions = 150;
 
 void hfta::declareKernel(Operation *place, llvm::StringRef name,
@@ -32,8 +32,8 @@ static LLVM::LLVMFuncOp getDefinition(Operation *op) {
   return function && !function.isExternal() ? function : nullptr;
 }
 
-/// Whether each module that refers to a variable or declaration may have one of
-/// its own: nobody can tell copies of a constant that points to nothing apart.
+/// Returns whether several modules may each have a copy of an op: declarations,
+/// and constants, which have no identity.
 static bool isRepeated(Operation *op) {
   if (isa<LLVM::LLVMFuncOp>(op))
     return true;
@@ -41,8 +41,8 @@ static bool isRepeated(Operation *op) {
   return variable && variable.getConstant() && variable.getValueOrNull();
 }
 
-/// Returns about how many instructions LLVM will have for a function: constants
-/// are operands there.
+/// Returns an estimate of a function's LLVM instructions. Constants aren't
+/// counted, since LLVM has them as operands.
 static size_t countInstructions(LLVM::LLVMFuncOp function) {
   size_t count = 0;
   function->walk([&](Operation *op) {
@@ -54,19 +54,19 @@ static size_t countInstructions(LLVM::LLVMFuncOp function) {
 
 namespace {
 
-/// Functions that call each other, and what else they refer to.
+/// Functions that call each other, and the other ops that they refer to.
 struct Group {
   llvm::SmallVector<LLVM::LLVMFuncOp, 4> functions;
   llvm::SetVector<Operation *> others; ///< variables and declarations
 };
 
-/// The functions of a module.
+/// The functions of a module, grouped by their calls.
 class Functions {
 public:
   explicit Functions(ModuleOp module);
 
-  /// Returns the group of a kernel that depends on nothing but the kernel;
-  /// empty if it isn't one.
+  /// Returns the group of a kernel if the kernel could be moved to another
+  /// module together with it; otherwise an empty group.
   Group findKernel(StringRef name) const;
 
 private:
@@ -74,7 +74,7 @@ private:
 
   llvm::StringMap<Operation *> symbols;
   llvm::DenseMap<Operation *, llvm::SetVector<Operation *>> others;
-  /// The functions that something other than a function refers to.
+  /// The functions that ops other than functions refer to.
   llvm::DenseSet<Operation *> entries;
   llvm::EquivalenceClasses<Operation *> classes;
 };
@@ -129,7 +129,8 @@ Group Functions::findKernel(StringRef name) const {
   return group;
 }
 
-/// Moves the functions into a module of their own.
+/// Moves the functions of a group into a module of their own, with clones of
+/// what they refer to.
 static OwningOpRef<ModuleOp> move(const Group &group) {
   Operation *first = group.functions.front();
   OwningOpRef<ModuleOp> code = ModuleOp::create(first->getLoc());

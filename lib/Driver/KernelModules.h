@@ -1,7 +1,7 @@
-//===- KernelModules.h - Kernels in modules of their own --------*- C++ -*-===//
+//===- KernelModules.h - Kernels as modules of their own --------*- C++ -*-===//
 //
-// At phase llvm, kernels leave the program's module for modules of their own,
-// so that threads translate and compile them side by side.
+// At phase llvm, kernels are moved out of the program's module into modules of
+// their own, so that threads can translate and compile them in parallel.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_KERNELMODULES_H
@@ -16,20 +16,20 @@ namespace mlir::hfta {
 /// A kernel's functions and the constants that they read.
 struct KernelModule {
   OwningOpRef<ModuleOp> code;
-  size_t instructions; ///< about as many as LLVM will have
+  size_t instructions; ///< estimated number of LLVM instructions
 };
 
-/// Moves the code of large kernels, given by the names of their functions, out
-/// of a module in the LLVM dialect. Declarations of the kernel and of its entry
-/// point stay, the former with the kernel's attributes. Kernels that are small,
-/// or that share functions or variables with others, stay as they are. Returns
-/// the modules by the kernels' names.
+/// Moves large kernels, given by the names of their functions, from a module in
+/// the LLVM dialect into modules of their own, and returns these by the
+/// kernels' names. Declarations of the kernel and of its entry point stay; that
+/// of the kernel keeps its attributes. Kernels that are small, or that share
+/// functions or variables with others, aren't moved.
 llvm::StringMap<KernelModule>
 takeKernels(ModuleOp module, llvm::ArrayRef<llvm::StringRef> names);
 
-/// Puts the declarations of a lowered kernel and of its entry point before
-/// `place`. The kernel's has the attributes that the program's tables are made
-/// of.
+/// Inserts declarations of a lowered kernel and of its entry point before
+/// `place`. The kernel's declaration has the `attributes` from which the
+/// program's tables are made.
 void declareKernel(Operation *place, llvm::StringRef name,
                    DictionaryAttr attributes);
 

@@ -1,4 +1,4 @@
-//===- KernelObjects.cpp - Kernels that were compiled before --------------===//
+//===- KernelObjects.cpp - Objects of kernels, from a cache ---------------===//
 
 #include "KernelObjects.h"
 #include "Hfta/Conversion/LowerKernels.h"
@@ -13,12 +13,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The attributes of a lowered kernel that the program's tables are made of.
+/// The attributes of a lowered kernel from which the program's tables are made.
 static constexpr llvm::StringLiteral kLoweredAttrNames[] = {
     kItemsAttrName, kLanesAttrName, kOperandBytesAttrName,
     kScratchBytesAttrName};
 
-/// Between the attributes and the object of an entry of the cache.
+/// The separator between attributes and object in an entry of the cache.
 static constexpr char kSeparator = '\0';
 
 static std::string printLocally(Operation *op) {
@@ -28,8 +28,8 @@ static std::string printLocally(Operation *op) {
   return text;
 }
 
-/// Returns the kernel's text without its name and locations. Empty if something
-/// that the object follows from isn't in the text.
+/// Returns the kernel's text, without its name and locations; empty if the text
+/// doesn't determine the object.
 static std::string getText(func::FuncOp kernel) {
   std::string name = kernel.getSymName().str();
   kernel.setSymName("kernel");
@@ -70,8 +70,8 @@ void KernelObjects::replaceKnown(ModuleOp module, llvm::StringRef prefix,
                                  bool verifiesSums) {
   cache = CodeCache::open();
   kernels.clear();
-  // Kernels that differed before they were lowered may be equal at this phase:
-  // the first one of them is the kernel of all.
+  // Kernels that were different before may have become equal when they were
+  // lowered to this phase. Calls of all of them become calls of the first one.
   llvm::StringMap<StringAttr> names;
   std::string target;
   llvm::raw_string_ostream(target) << TargetAttr::get(module);
@@ -80,7 +80,8 @@ void KernelObjects::replaceKnown(ModuleOp module, llvm::StringRef prefix,
     std::string text = isKernelOnTensors(function) ? getText(function) : "";
     if (text.empty())
       continue;
-    // The op that a kernel is named after says what a profile shows.
+    // The symbol begins with the op that a kernel is named after, for
+    // profilers.
     StringRef stem = function.getSymName().split('.').first;
     std::string symbol =
         (prefix + stem + "." + StringRef(hash({target, text})).take_front(16))

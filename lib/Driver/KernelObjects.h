@@ -1,10 +1,9 @@
-//===- KernelObjects.h - Kernels that were compiled before ------*- C++ -*-===//
+//===- KernelObjects.h - Objects of kernels, from a cache -------*- C++ -*-===//
 //
-// A kernel's object follows from the kernel at phase linalg and from the target
-// alone. Most kernels of a job that is compiled again are those of the last
-// time: another learning rate, optimizer or layer leaves the others as they
-// are. Their objects come from the user's cache, and nothing is lowered for
-// them.
+// A kernel's object depends only on the target and on the kernel at phase
+// linalg. A job that is compiled again, with another learning rate or optimizer
+// or one more layer, has mostly the kernels of the last time. Their objects
+// come from the user's cache, and these kernels aren't lowered again.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_KERNELOBJECTS_H
@@ -23,13 +22,14 @@ namespace mlir::hfta {
 /// A kernel of a module.
 struct KernelObject {
   std::string name;   ///< the kernel's symbol in its module
-  std::string symbol; ///< its entry point in the object: a hash of its text
+  std::string symbol; ///< the entry point in the object, a hash of the kernel
   std::string key;    ///< the object's key in the cache
-  /// The object, and whether it came from the cache. Empty while it is lowered,
-  /// and for good if the kernel is too small for an object of its own.
+  /// The object. It is empty before the kernel is compiled, and stays so if the
+  /// kernel is too small for an object of its own. `isKnown`: it came from the
+  /// cache.
   std::string object;
   bool isKnown = false;
-  /// The lowered kernel, of which an object is to be made.
+  /// The lowered kernel, until it is compiled.
   KernelModule code;
   bool hasCode() const { return bool(code.code); }
 };
@@ -37,16 +37,16 @@ struct KernelObject {
 /// The kernels of a module, in their order.
 class KernelObjects {
 public:
-  /// Begins with the kernels of a module at phase linalg. Equal kernels become
-  /// one, and those that are in the cache are replaced by declarations of
-  /// lowered kernels. Their symbols begin with `prefix`. `verifiesSums`:
-  /// whether lowering verifies sums.
+  /// Finds the kernels of a module at phase linalg. Merges equal kernels, and
+  /// replaces kernels whose objects are in the cache by declarations of lowered
+  /// kernels. New symbols begin with `prefix`. `verifiesSums` says whether
+  /// lowering verifies the order of sums.
   void replaceKnown(ModuleOp module, llvm::StringRef prefix, bool verifiesSums);
-  /// Takes the code of the kernels that aren't known out of the module, which
-  /// is at phase llvm, if they are large enough for objects of their own.
+  /// Moves kernels that weren't in the cache out of a module at phase llvm, if
+  /// they are large enough for objects of their own.
   void takeCode(ModuleOp module);
-  /// Keeps the objects of the kernels that were lowered, given the module after
-  /// lowering.
+  /// Stores the objects of newly compiled kernels in the cache. `module` is the
+  /// module after lowering.
   void store(ModuleOp module) const;
 
   std::vector<KernelObject> &getKernels() { return kernels; }

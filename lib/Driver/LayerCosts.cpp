@@ -1,4 +1,4 @@
-//===- LayerCosts.cpp - A job's model as the planner sees it --------------===//
+//===- LayerCosts.cpp - Layers and costs of a job's model -----------------===//
 
 #include "LayerCosts.h"
 #include "LowerCopy.h"
@@ -34,8 +34,8 @@ using planning::MeasuredCosts;
 
 namespace {
 
-/// Determines from tasks which values go from layer to layer and which are
-/// kept.
+/// Determines, from the variables that tasks access, the bytes of values that
+/// cross from layer to layer and of values that are saved.
 class LayerReader {
 public:
   LayerReader(ModuleOp module, double samples, std::vector<Layer> &layers)
@@ -45,14 +45,14 @@ public:
         addTask(task, tag);
   }
 
-  /// Sets the layers' bytes; returns the bytes of the optimizer's state per
-  /// byte of parameters.
+  /// Sets the bytes of the layers. Returns the ratio of the optimizer's state
+  /// to parameters.
   double read(ModuleOp module);
 
 private:
-  /// The blocks whose tasks use a variable.
+  /// The blocks whose tasks access a variable.
   struct Uses {
-    int64_t forwardWriter = -1; ///< -1 if no forward writes it
+    int64_t forwardWriter = -1; ///< block; -1 if no forward writes it
     int64_t firstForward = -1, first = -1, last = -1;
     bool readByOwnBackward = false;
   };
@@ -131,8 +131,8 @@ double LayerReader::read(ModuleOp module) {
 // Times
 //===----------------------------------------------------------------------===//
 
-/// Estimates times from documented rates. The time to read the weights counts
-/// for each micro-batch, however few samples that has.
+/// Estimates times from documented rates. A micro-batch takes at least the time
+/// to read the weights, however few samples it has.
 static void estimateTimes(ModuleOp module, int64_t copies, double samples,
                           std::vector<Layer> &layers) {
   llvm::StringMap<TaskCost> costs;
@@ -159,8 +159,8 @@ static void estimateTimes(ModuleOp module, int64_t copies, double samples,
   }
 }
 
-/// Quotes a cut: "'a'", "'b, c'" for a cut of two values, "none" after the last
-/// one.
+/// Quotes a cut for a message: "'a'", or "'b, c'" for a cut of two values, or
+/// "none" if there is no cut with this number.
 static std::string quoteCut(llvm::ArrayRef<std::string> names, size_t number) {
   return number < names.size() ? "'" + names[number] + "'" : "none";
 }
@@ -187,16 +187,17 @@ hfta::findGrain(const MeasuredCosts &costs, const LayerModel &model,
                                  "got " + quoteCut(got, number));
 }
 
-/// Sets the time of a micro-batch to the measured one. The part that doesn't
-/// depend on the number of samples is the estimated one, but at most the whole.
+/// Sets the times of a layer to a micro-batch's measured time. The part that
+/// doesn't depend on the number of samples stays as estimated, unless it
+/// exceeds the measured time.
 static void setTime(double measured, double samples, double &least,
                     double &each) {
   least = std::min(least, measured);
   each = (measured - least) / samples;
 }
 
-/// Adds up the measurements of a part's task and of the versions that take its
-/// place: in steps that compute moments, and in steps that work with rows.
+/// Returns the sum of the measurements of a part's task and of its other
+/// versions, which replace it in steps that compute moments or work with rows.
 static planning::MeasuredTask getTask(const MeasuredCosts &costs,
                                       llvm::StringRef part, int64_t block) {
   planning::MeasuredTask all;
@@ -213,9 +214,10 @@ static planning::MeasuredTask getTask(const MeasuredCosts &costs,
   return all;
 }
 
-/// Returns the number of workers that updated a layer, each of which updates
-/// all of it. If forwards run more often than there are micro-batches, copies
-/// take turns, and updates run as often for each worker.
+/// Returns the number of workers that updated a layer; each of them updated all
+/// of it. More runs of forward than there are micro-batches mean that copies
+/// took turns, so that each worker had as many runs of the update as there were
+/// turns.
 static double countWorkers(const MeasuredCosts &costs, int64_t block) {
   auto getRuns = [&](llvm::StringRef part) {
     return getTask(costs, part, block).runs;
@@ -263,7 +265,7 @@ llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
 // Layers
 //===----------------------------------------------------------------------===//
 
-/// Makes the job one stage of one worker, however it is cut.
+/// Changes the job to a single stage with one worker.
 static void makeOneStage(ModuleOp module, Job job) {
   job.cuts.clear();
   job.replicas.clear();
@@ -279,8 +281,8 @@ static void makeOneStage(ModuleOp module, Job job) {
   job.write(module);
 }
 
-/// Makes the layers that the cuts separate. The last layer has no cut after it,
-/// and gets a name that no other layer has.
+/// Makes the layers between the given cuts. The last layer gets a name that no
+/// cut has.
 static std::vector<Layer>
 makeLayers(llvm::ArrayRef<std::vector<std::string>> cuts) {
   std::vector<Layer> layers;
@@ -302,8 +304,8 @@ static OwningOpRef<ModuleOp> fuseCopy(ModuleOp module) {
   });
 }
 
-/// Cuts the model at `cuts` (empty: at the job's own cuts). Returns for each
-/// ReadOp, in the module's order, the number of the block that it is in.
+/// Cuts a clone of the model at `cuts`, or at the job's own cuts if that is
+/// empty. Returns the block of each ReadOp, in the module's order.
 static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
                                                          llvm::StringRef cuts) {
   HftaPlanPipelineOptions options;
@@ -322,8 +324,8 @@ static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
   return blocks;
 }
 
-/// Returns, for each read of a variable in the model, whether the variable is a
-/// layer's weight.
+/// Returns, for each ReadOp in the module's order, whether it reads a layer's
+/// weight.
 static SmallVector<bool> findWeights(ModuleOp fused) {
   SmallVector<bool> areWeights;
   fused.walk([&](ReadOp read) { areWeights.push_back(isWeightRead(read)); });
@@ -347,7 +349,8 @@ FailureOr<std::vector<int64_t>> hfta::findStagesOfLayers(ModuleOp module) {
     if (!isNew && known->second != stage)
       known->second = kSplitLayer;
   }
-  // A layer without a weight, such as a loss, goes with the layer before it.
+  // A layer without weights, such as a loss, belongs to the stage of the layer
+  // before it.
   int64_t count = layers->empty() ? 0 : *llvm::max_element(*layers) + 1;
   std::vector<int64_t> result;
   for (int64_t layer = 0; layer < count; ++layer) {

@@ -21,7 +21,7 @@ static constexpr llvm::StringLiteral runtimeHeaders =
 #include "RuntimeHeaders.inc"
     ;
 
-/// The library's own declarations; `@` stands for the library's name.
+/// The declarations of the library's header; `@` stands for the library's name.
 static constexpr llvm::StringLiteral declarations = R"C(
 #ifdef __cplusplus
 extern "C" {
@@ -77,9 +77,9 @@ std::string hfta::makeLibraryHeader(llvm::StringRef name) {
 // The archive
 //===----------------------------------------------------------------------===//
 
-/// Makes the archive: the objects, then those of the runtime. The runtime's
-/// members are equal in every library, so that a linker takes each of them from
-/// one library only.
+/// Makes the archive of the given objects followed by those of the runtime. The
+/// runtime's members are equal in all libraries, so that a linker takes each of
+/// them from one library only.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 makeArchive(llvm::ArrayRef<std::string> objects, llvm::StringRef name,
             const llvm::object::Archive &runtime) {

@@ -1,4 +1,4 @@
-//===- Link.cpp - Programs from an object ---------------------------------===//
+//===- Link.cpp - Links programs ------------------------------------------===//
 
 #include "Hfta/Driver/Link.h"
 #include "Hfta/Driver/Output.h"
@@ -32,8 +32,8 @@ llvm::Expected<std::string> hfta::findRuntime() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The folders of the files that every program is linked with: of the C library
-/// and of the C compiler's own library.
+/// The folders with the files that every program is linked with: those of the C
+/// library, and those of the C compiler's runtime library.
 struct SystemFolders {
   std::string library, compiler;
 };
@@ -42,8 +42,8 @@ struct SystemFolders {
 static constexpr llvm::StringLiteral kDynamicLinker =
     "/lib64/ld-linux-x86-64.so.2";
 
-/// Returns the folder of the newest GCC that has its start files; empty if
-/// there is none.
+/// Returns the folder of the newest GCC that has its start files (crtbeginS.o);
+/// empty if there is none.
 static std::string findCompilerFolder() {
   std::string newest;
   unsigned newestVersion = 0;
@@ -68,8 +68,8 @@ static std::string findCompilerFolder() {
   return newest;
 }
 
-/// Returns the folders as GNU systems have them; nothing where they are
-/// elsewhere, which only the compiler knows.
+/// Returns the folders if they are where GNU systems have them. Otherwise only
+/// the C compiler knows where they are.
 static std::optional<SystemFolders> findSystemFolders() {
   SystemFolders folders;
   for (const char *folder :
@@ -85,14 +85,14 @@ static std::optional<SystemFolders> findSystemFolders() {
   return folders;
 }
 
-/// Returns a path that no program takes for an option.
+/// Returns the path in a form that no program takes for an option.
 static std::string escapePath(llvm::StringRef path) {
   return (path.starts_with("-") ? "./" : "") + path.str();
 }
 
-/// Returns the command that links with `inputs`: LLVM's linker itself where it
-/// and the system's files are found, as the compiler, which would call it,
-/// takes longer than the linker; or else the compiler.
+/// Returns the command that links `inputs`. It calls LLVM's linker directly if
+/// that and the system's files are found, because starting the compiler takes
+/// longer than linking. Otherwise it calls the compiler.
 static std::vector<std::string>
 makeCommand(const std::string &compiler, llvm::StringRef output,
             llvm::ArrayRef<std::string> inputs) {

@@ -1,4 +1,4 @@
-//===- LlvmCode.cpp - Machines and passes of LLVM's -----------------------===//
+//===- LlvmCode.cpp - LLVM's target machines and passes -------------------===//
 
 #include "LlvmCode.h"
 

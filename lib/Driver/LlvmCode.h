@@ -1,6 +1,6 @@
 //===- LlvmCode.h - LLVM's target machines and passes -----------*- C++ -*-===//
 //
-// The code that is common to code generation for the host and for GPUs.
+// Functions that code generation for the host and for GPUs have in common.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_LLVMCODE_H
@@ -17,14 +17,15 @@ namespace mlir::hfta {
 
 inline constexpr llvm::StringLiteral kHostTriple = "x86_64-unknown-linux-gnu";
 
-/// Makes a target machine for position-independent code, in which each function
-/// and variable has a section of its own. It fuses multiply-adds only where the
-/// module asks for it. Fails if LLVM has no such target.
+/// Creates a target machine for position-independent code, with a section for
+/// each function and variable. Multiplications and additions are fused only
+/// where the module says so. The error is that LLVM lacks this target.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(llvm::StringRef triple, llvm::StringRef cpu,
                     llvm::StringRef features);
 
-/// LLVM's analyses, registered with each other, for the passes of a builder.
+/// The analysis managers of LLVM's pass manager, registered with a pass
+/// builder.
 struct Analyses {
   explicit Analyses(llvm::PassBuilder &builder);
 

@@ -1,4 +1,4 @@
-//===- LowerCopy.cpp - Lowers copies of modules ---------------------------===//
+//===- LowerCopy.cpp - Lowers clones of modules ---------------------------===//
 
 #include "LowerCopy.h"
 

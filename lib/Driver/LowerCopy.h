@@ -1,4 +1,4 @@
-//===- LowerCopy.h - Lowers copies of modules -------------------*- C++ -*-===//
+//===- LowerCopy.h - Lowers clones of modules -------------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_LOWERCOPY_H
 #define HFTA_LIB_DRIVER_LOWERCOPY_H
@@ -10,8 +10,8 @@
 
 namespace mlir::hfta {
 
-/// During its life only errors are printed: other diagnostics of a copy are
-/// reported again when the module itself is compiled.
+/// Suppresses all diagnostics but errors during its life. Warnings about a
+/// clone would be repeated when the module itself is compiled.
 class OnlyErrors : public ScopedDiagnosticHandler {
 public:
   explicit OnlyErrors(MLIRContext *context);
@@ -21,7 +21,8 @@ public:
 LogicalResult lowerQuietly(ModuleOp module,
                            llvm::function_ref<void(OpPassManager &)> add);
 
-/// Runs such passes on a copy of the module; returns null after an error.
+/// Runs the passes that `add` adds on a clone of the module, printing only
+/// errors. Returns the clone, or null after an error.
 OwningOpRef<ModuleOp> lowerCopy(ModuleOp module,
                                 llvm::function_ref<void(OpPassManager &)> add);
 

@@ -1,4 +1,4 @@
-//===- MarkPhase.cpp - Note the phase that the module is in ---------------===//
+//===- MarkPhase.cpp - Notes the phase that a module is in ----------------===//
 
 #include "Hfta/Driver/Passes.h"
 

@@ -1,14 +1,15 @@
-//===- MemoryPlanner.cpp - Plans a step within a budget -------------------===//
+//===- MemoryPlanner.cpp - Plans a step in a memory budget ----------------===//
 //
-// The planner of a step knows its tasks and the values that these pass to each
-// other. Batches, workspaces, the kernels' scratch memory and the gaps in the
-// arena are known only after a module is lowered. So first a copy is lowered in
-// which all blocks are streamed (they come and go): the memory that is in use
-// all the time even then isn't the planner's. After that, plans are lowered,
-// and each shows how much more or less memory the next one may use. The plan
-// that uses most memory isn't always the fastest, since resident blocks leave
-// less room for early fetches. So some plans that use less are lowered too, and
-// the one whose simulated schedule takes the least time is chosen.
+// The planner in lib/Planning knows a step's tasks and the values that these
+// pass to each other. But batches, workspaces, kernels' scratch memory and gaps
+// in the arena are known only after lowering. So a clone is lowered first in
+// which all blocks are streamed (fetched and dropped): memory that is in use
+// all the time even then isn't available to the planner. Then plans are
+// lowered, and each shows how much more or less memory the next one may use.
+// The plan that uses the most memory isn't always the fastest, since resident
+// blocks leave less room for early fetches. So some plans that use less are
+// lowered too, and the one whose simulated schedule takes the least time is
+// chosen.
 //===----------------------------------------------------------------------===//
 
 #include "MemoryPlanner.h"
@@ -25,22 +26,22 @@ using namespace mlir::hfta;
 using planning::SpillPlan;
 
 /// The most plans that are lowered, and the most times that the planner is
-/// asked for one: it may return the same plan again.
+/// asked for a plan; it may return the same plan several times.
 static constexpr size_t kMostAttempts = 8, kMostPlans = 24;
 
-/// The plans that use less memory have less by these parts of the budget.
+/// The denominators of the fractions of the budget by which further plans use
+/// less memory.
 static constexpr int64_t kPartsLess[] = {16, 8, 4};
 
-/// Times that differ by less than this factor can't be told apart by any
-/// estimate.
+/// Estimated times that differ by less than this factor count as equal.
 static constexpr double kAsFast = 1.005;
 
-/// Plans that differ by less than one of these parts of the budget are as good
-/// as each other.
+/// Plans whose memory differs by less than the budget divided by this number
+/// count as equal.
 static constexpr int64_t kParts = 256;
 
-/// Measures the scratch memory of a module's kernels on a copy, in which they
-/// are lowered.
+/// Measures the scratch memory of a module's kernels by lowering them in a
+/// clone. Returns false if that fails.
 bool MemoryPlanner::measureScratch(ModuleOp planned) {
   OwningOpRef<ModuleOp> copy = lowerCopy(planned, buildScratchPipeline);
   std::optional<int64_t> bytes = copy ? findScratch(*copy) : std::nullopt;
@@ -48,7 +49,7 @@ bool MemoryPlanner::measureScratch(ModuleOp planned) {
   return bytes.has_value();
 }
 
-/// Lowers a plan, or for null the module in which all blocks are streamed.
+/// Lowers a plan, or if it is null, the module with all blocks streamed.
 /// Returns nothing if the module can't be lowered.
 std::optional<MemoryPlanner::Attempt>
 MemoryPlanner::attempt(const SpillPlan *plan) {
@@ -67,8 +68,8 @@ MemoryPlanner::attempt(const SpillPlan *plan) {
   }));
   if (!isPlanned)
     return std::nullopt;
-  // The kernels of other plans are much the same, so their scratch memory is
-  // measured only once the plan fits.
+  // Other plans have much the same kernels. So assume the scratch memory of
+  // earlier plans, and measure that of this plan only if it fits.
   if (scratchBytes == 0 && !measureScratch(*copy))
     return std::nullopt;
   (*copy)->setAttr(
@@ -105,9 +106,8 @@ bool MemoryPlanner::simulate(ModuleOp planned, Attempt &made) const {
   return true;
 }
 
-/// Finds the choices that the planner has. Returns false if they can't be
-/// determined; errors aren't reported here, as lowering the module itself
-/// reports them.
+/// Describes the planner's problem. Returns false if that fails. Doesn't report
+/// errors, as lowering the module itself reports them.
 bool MemoryPlanner::findProblem(const TransferNeeds &streamed) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ScopedDiagnosticHandler silent(module.getContext(),
@@ -134,8 +134,8 @@ bool MemoryPlanner::findProblem(const TransferNeeds &streamed) {
   return true;
 }
 
-/// Returns the results of a plan, lowering it if needed; null if it can't be
-/// lowered or too many plans have been.
+/// Returns the results of a plan, which is lowered unless it has been. Returns
+/// null if it can't be lowered or `most` plans have been lowered already.
 const MemoryPlanner::Attempt *MemoryPlanner::lower(const SpillPlan &plan,
                                                    size_t most) {
   for (const auto &[known, made] : lowered)
@@ -149,7 +149,7 @@ const MemoryPlanner::Attempt *MemoryPlanner::lower(const SpillPlan &plan,
   return &lowered.emplace_back(plan, *made).second;
 }
 
-/// Lowers plans that use less memory than one that fits.
+/// Lowers plans that use less memory than the plan for `limit`, which fits.
 void MemoryPlanner::lowerBelow(planning::SpillPlanner &planner, int64_t limit) {
   size_t most = lowered.size() + std::size(kPartsLess);
   for (int64_t parts : kPartsLess) {
@@ -161,8 +161,8 @@ void MemoryPlanner::lowerBelow(planning::SpillPlanner &planner, int64_t limit) {
   }
 }
 
-/// Returns the fastest plan; among plans that are equally fast, the one that
-/// moves the fewest bytes.
+/// Returns the fastest of the lowered plans. Of those that count as equally
+/// fast, returns the one that moves the fewest bytes.
 std::optional<SpillPlan> MemoryPlanner::getFastest() {
   double least = std::numeric_limits<double>::infinity();
   for (const auto &[plan, made] : lowered)
@@ -182,8 +182,10 @@ std::optional<SpillPlan> MemoryPlanner::getFastest() {
   return fastest;
 }
 
-/// Searches for the plan that fits between two limits on the memory that the
-/// model counts: with the lower one a plan fits, with the upper one none does.
+/// Searches for the largest memory for the planner with which the lowered plan
+/// fits, by bisection between a limit with which a plan fits and one with which
+/// none does. Returns the fastest plan that was lowered, or if none fits, one
+/// that needs the least memory.
 std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
   planning::SpillPlanner planner(problem.model, problem.request);
   std::optional<int64_t> fitting, upper;
@@ -200,9 +202,8 @@ std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
     int64_t left = device - made->needs.bytes;
     bool isSame = last == plan;
     last = plan;
-    // If the limit changed and the plan didn't, the limit must change by more:
-    // there was more room than the plan used, or it takes more room to change
-    // it.
+    // If the limit changed but the plan didn't, change the limit by more: the
+    // plan used less than it was allowed, or needs more room to change.
     step = std::max({std::abs(left), least, isSame ? 2 * step : 0});
     if (left >= 0) {
       fitting = limit;
@@ -224,9 +225,9 @@ std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
   return fastest ? fastest : findLeanest(planner);
 }
 
-/// Returns the leaner of two plans: the one that, according to the planner,
-/// needs least memory, and the one in which everything stays in memory, since
-/// for small blocks streaming may need more.
+/// Returns the plan that needs less memory of two: the one that needs the least
+/// according to the planner, and the one that keeps everything in memory. With
+/// small blocks, streaming may need more memory than keeping.
 std::optional<SpillPlan>
 MemoryPlanner::findLeanest(planning::SpillPlanner &planner) {
   std::optional<SpillPlan> leanest;
@@ -244,10 +245,10 @@ MemoryPlanner::findLeanest(planning::SpillPlanner &planner) {
   return leanest;
 }
 
-/// Whether the plan that was found is better than streaming everything. If
-/// streaming everything lets copies go through several steps at a time, a plan
-/// with single steps has to move fewer bytes. Measured and estimated times
-/// can't be compared.
+/// Returns whether the plan that was found is better than streaming everything.
+/// If streaming lets copies go through several steps at a time, a plan with
+/// single steps must move fewer bytes. Measured times aren't compared with
+/// estimated ones.
 bool MemoryPlanner::isBetter(const Attempt &streamed) const {
   bool takesTurns = streamed.needs.takesSeveralSteps;
   if (!fits)
@@ -265,7 +266,8 @@ bool MemoryPlanner::plan() {
   std::optional<Attempt> streamed = attempt(/*plan=*/nullptr);
   if (!streamed)
     return false;
-  // If costs are refused, lowering the module itself reports why.
+  // If measured costs can't be used, return true: then lowering the module
+  // itself reports why.
   if (!findProblem(streamed->needs))
     return costsAreRefused;
   std::optional<SpillPlan> plan =

@@ -1,4 +1,4 @@
-//===- MemoryPlanner.h - Plans a step within a budget -----------*- C++ -*-===//
+//===- MemoryPlanner.h - Plans a step in a memory budget --------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_MEMORYPLANNER_H
 #define HFTA_LIB_DRIVER_MEMORYPLANNER_H
@@ -16,29 +16,29 @@
 
 namespace mlir::hfta {
 
-/// Finds the plan for a job's memory budget that hfta-plan-spill then carries
-/// out. It lowers copies of the fused module for a target, until their
-/// transfers show how much memory the program needs.
+/// Finds the plan for a job's memory budget that the pass hfta-plan-spill
+/// applies. Lowers clones of the fused module for a target, until their
+/// schedules of transfers show how much memory the program needs.
 class MemoryPlanner {
 public:
   MemoryPlanner(ModuleOp module, const Job &job, TargetAttr target,
                 std::vector<std::string> cuts)
       : module(module), job(job), target(target), cuts(std::move(cuts)) {}
 
-  /// Notes the plan on the module and returns true; returns false if
-  /// hfta-plan-spill needn't run, in which case everything that can be streamed
-  /// is streamed. Errors aren't reported here, as lowering the module itself
-  /// reports them.
+  /// Notes the plan on the module and returns true. Returns false if
+  /// hfta-plan-spill isn't needed: then everything that can be spilled is.
+  /// Doesn't report errors, as lowering the module itself reports them.
   bool plan();
 
 private:
   /// The results of lowering a plan.
   struct Attempt {
     TransferNeeds needs;
-    /// The time of a step, by simulating its schedule; nothing if it doesn't
-    /// fit.
+    /// The simulated time of a step; nothing if the plan doesn't fit into
+    /// memory.
     std::optional<double> seconds;
-    bool isMeasured = false; ///< the times of tasks and the store were measured
+    /// Whether times of tasks and the store are measured.
+    bool isMeasured = false;
   };
   std::optional<Attempt> attempt(const planning::SpillPlan *plan);
   bool simulate(ModuleOp planned, Attempt &made) const;
@@ -57,14 +57,14 @@ private:
   TargetAttr target;
   std::vector<std::string> cuts;
   SpillProblem problem;
-  /// The plans that have been lowered.
+  /// All plans that have been lowered, with their results.
   std::deque<std::pair<planning::SpillPlan, Attempt>> lowered;
-  /// The results of the plan that was found; if none fits, the plan that needs
-  /// least memory.
+  /// The results of the plan that was found, or if none fits, of the plan that
+  /// needs the least memory.
   Attempt found;
   bool fits = true;
   int64_t scratchBytes = 0; ///< for one thread
-  /// The measured costs were made for other blocks.
+  /// Whether measured costs can't be used because they are for other blocks.
   bool costsAreRefused = false;
 };
 

@@ -16,8 +16,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Constants with up to this many elements are part of a graph; larger ones
-/// count as weights.
+/// Constants with at most this many elements are part of the graph's identity;
+/// larger ones count as weights.
 static constexpr int64_t kMaxGraphConstant = 16;
 
 //===----------------------------------------------------------------------===//
@@ -25,8 +25,8 @@ static constexpr int64_t kMaxGraphConstant = 16;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the axes of a model's values that hold its samples, as far as the
-/// graph shows; in doubt an axis counts as one of them.
+/// Finds the axes of a model's values along which samples are numbered, as far
+/// as the graph shows them. Doubtful axes are included.
 class BatchAxes {
 public:
   explicit BatchAxes(func::FuncOp forward) {
@@ -41,7 +41,7 @@ public:
     return known != axes.end() && axis < int64_t(known->second.size()) &&
            known->second.test(axis);
   }
-  /// Whether a value depends on the model's inputs at all.
+  /// Returns whether a value depends on the model's inputs.
   bool isOfData(Value value) const { return axes.contains(value); }
 
 private:
@@ -53,8 +53,8 @@ private:
         bits.set(axis);
   }
 
-  /// Marks the axes of the result to which axes of the input move: axis i moves
-  /// to `places[i]`, or nowhere if that is -1.
+  /// Marks axes of the result to which marked axes of the input move: axis i
+  /// becomes axis `places[i]`, or vanishes if that is -1.
   void move(Value input, ArrayRef<int64_t> places, Value result) {
     SmallVector<int64_t> moved;
     for (auto [axis, place] : llvm::enumerate(places))
@@ -70,15 +70,17 @@ private:
 };
 } // namespace
 
-/// Follows axes that a reshape joins or splits, in row-major order: if the
-/// samples are first among them, they are first afterwards too.
+/// Follows samples through a reshape, which joins and splits axes in row-major
+/// order. If samples are the first of the axes that are joined, they are also
+/// the first of the resulting axes.
 void BatchAxes::visitReshape(Value input, Value result) {
   ArrayRef<int64_t> from = getShape(input), to = getShape(result);
   SmallVector<int64_t> marked;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     size_t firstIn = i, firstOut = j;
-    // A tensor without elements may have axes whose product exceeds 64 bits.
+    // Multiply with saturation: if a tensor has no elements, other axes may
+    // have a product that exceeds 64 bits.
     uint64_t in = i < from.size() ? from[i++] : 1;
     uint64_t out = j < to.size() ? to[j++] : 1;
     while (in != out && (i < from.size() || j < to.size())) {
@@ -122,7 +124,7 @@ void BatchAxes::visit(Operation &op) {
               : next++);
     return move(reduce.getInput(), places, reduce.getResult());
   }
-  // Other ops leave samples on their axis, or on the first axis if the rank
+  // Other ops keep samples on their axis, or on the first axis if the rank
   // changes.
   for (Value result : op.getResults())
     for (Value operand : op.getOperands()) {
@@ -140,7 +142,8 @@ void BatchAxes::visit(Operation &op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Prints a graph without anything that depends on the batch size.
+/// Prints a graph without anything that depends on the batch size, to be
+/// hashed.
 class GraphPrinter {
 public:
   GraphPrinter(func::FuncOp forward, raw_ostream &os)
@@ -175,8 +178,9 @@ private:
 };
 } // namespace
 
-/// Whether the op only brings a weight to the rank and shape of other operands.
-/// A batch of one sample may do without such an op, so it isn't printed.
+/// Returns whether the op only changes a weight's rank and shape to those of
+/// other operands. Such ops aren't printed, since a batch of one sample may not
+/// need them.
 bool GraphPrinter::isTransparent(Operation &op) const {
   if (isa<ReshapeOp>(op))
     return !axes.isOfData(op.getOperand(0));
@@ -189,8 +193,8 @@ bool GraphPrinter::isTransparent(Operation &op) const {
   return llvm::equal(dimensions, llvm::seq<int64_t>(first, rank));
 }
 
-/// Prints a constant. Values that follow from the batch size are left out, and
-/// so is the shape of a constant with one value everywhere.
+/// Prints a constant, without values that depend on the batch size, and without
+/// the shape if all elements are equal.
 void GraphPrinter::printConstant(ConstantOp constant) {
   ElementsAttr value = constant.getValue();
   os << ' ' << value.getShapedType().getElementType();
@@ -227,15 +231,14 @@ bool GraphPrinter::dependsOnBatch(Operation &op,
 }
 
 /// Prints an attribute that ops had when the first checkpoints were written,
-/// and which is thus part of their identities.
+/// and which is therefore part of their identities.
 static void printFormerAttributes(Operation &op, raw_ostream &os) {
   if (isa<ContractOp>(op))
     os << " layer_operand=0 : i64";
 }
 
-/// Whether the attribute didn't exist when the first checkpoints were written:
-/// the number of operands of each kind, which is redundant with the operands,
-/// or the mark of a norm.
+/// Returns whether an attribute didn't exist when the first checkpoints were
+/// written, so that it mustn't be part of identities.
 static bool isNewer(NamedAttribute attribute) {
   return attribute.getName() == "operandSegmentSizes" ||
          attribute.getName() == kNormAttrName;
@@ -256,8 +259,8 @@ void GraphPrinter::printOp(Operation &op) {
       if (dependsOnBatch(op, attribute) || isNewer(attribute))
         continue;
       os << ' ' << attribute.getName().getValue() << '=';
-      // The first axis of the inputs of convolutions and pooling holds the
-      // samples.
+      // Leave out the first axis of the input of a convolution or pooling op:
+      // it numbers the samples.
       if (attribute.getName() == "input_shape")
         llvm::interleaveComma(cast<DenseI64ArrayAttr>(attribute.getValue())
                                   .asArrayRef()
@@ -308,8 +311,8 @@ std::string hfta::digestIdentities(ModuleOp module) {
 // The graph at one batch size
 //===----------------------------------------------------------------------===//
 
-/// Prints attributes as the identities in the first checkpoints had them; this
-/// must not change.
+/// Prints attributes as in the identities of the first checkpoints. This must
+/// never change.
 static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
                                    raw_ostream &os) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
@@ -324,7 +327,7 @@ static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
     if (attribute.getName() == "shape" || isNewer(attribute))
       continue;
     os << ' ' << attribute.getName().getValue() << '=';
-    // At that time, variables were referred to by their own names.
+    // The first checkpoints have the variables' own names.
     Attribute value = attribute.getValue();
     if (auto symbol = dyn_cast<FlatSymbolRefAttr>(value))
       if (auto variable = symbols.lookup<VariableOp>(symbol.getValue()))

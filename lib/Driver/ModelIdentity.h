@@ -9,19 +9,20 @@
 
 namespace mlir::hfta {
 
-/// Returns a digest of a model as it was imported, and of the kind of its
-/// optimizer. It covers the model's variables and its ops with their operands
-/// and attributes. The names of the model and its copies, the weights and the
-/// batch size are not part of it.
+/// Returns a digest of an imported model and of the kind of its optimizer. It
+/// covers the model's variables and its ops with their operands and attributes,
+/// but not the names of the model and its copies, the weights, or the batch
+/// size.
 std::string computeIdentity(ModelOp model, StringRef optimizer);
 
-/// Returns the digest in checkpoints of format 1, which depended on the batch
-/// size. Programs accept it for their own batch size and never write it.
+/// Returns the digest that checkpoints of format 1 have. It also depends on the
+/// batch size. A program accepts such checkpoints for its own batch size, but
+/// doesn't write them.
 std::string computeIdentityOfBatch(ModelOp model, StringRef optimizer);
 
-/// Returns a digest of the identities of all models of a module, which
-/// hfta-describe-model has noted. Plans and measured costs refer to it,
-/// whatever the batch, copies and hyper-parameters. Empty if none are noted.
+/// Returns a digest of the identities of all models of a module, which the pass
+/// hfta-describe-model has noted; empty if it hasn't. Plans and measured costs
+/// refer to it, as it doesn't depend on batch size, copies or hyper-parameters.
 std::string digestIdentities(ModuleOp module);
 
 } // namespace mlir::hfta

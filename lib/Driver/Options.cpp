@@ -50,8 +50,8 @@ static ExitCode setText(CommandLineState &state, const OptionInfo &option,
   return ExitCode::done;
 }
 
-/// Checks an option that has a few possible values. Those in `later` aren't
-/// supported yet.
+/// Checks the value of an option that has a few possible values, `choices`.
+/// Those in `later` are known but aren't supported yet.
 static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
                             llvm::StringRef value,
                             llvm::ArrayRef<llvm::StringRef> choices,
@@ -70,7 +70,7 @@ static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
 
 static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
                         llvm::StringRef value) {
-  // Whether the target has this phase is checked after all options are known.
+  // The target may follow later, so whether it has this phase is checked then.
   if (findTargetOfPhase(value)) {
     state.emitted = value.str();
     return ExitCode::done;
@@ -234,7 +234,7 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
 using G = OptionGroup;
 using D = DriverOptions;
 
-/// Options about the compiler's output, not about the job itself.
+/// Options for the compiler's output, which don't concern the job.
 static const OptionInfo kOutputOptions[] = {
     {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
      setText<&D::output>},
@@ -259,7 +259,7 @@ static const OptionInfo kOutputOptions[] = {
      G::target, setText<&D::ptxas>},
 };
 
-/// Options for the job that aren't named after a clause.
+/// Options for the job other than those named after clauses.
 static const OptionInfo kJobOptions[] = {
     {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
      addJobFlag},
@@ -327,7 +327,7 @@ static const OptionInfo kOtherOptions[] = {
     {"-h", "", "print this help", G::other, setAction<Action::help>},
 };
 
-/// Makes the option of a clause or setting from its record.
+/// Makes the option for a clause or setting from its record in Settings.def.
 static OptionInfo makeJobOption(const KeywordInfo &keyword) {
   std::string name = "--" + keyword.name.str();
   llvm::replace(name, '_', '-');

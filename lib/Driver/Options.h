@@ -13,20 +13,19 @@ enum class OptionGroup { output, target, job, binding, report, other };
 struct CommandLineState {
   DriverOptions &options;
   llvm::raw_ostream &errors;
-  /// The options given that only make sense with a job, as typed.
+  /// The given options that need a job, as typed.
   std::vector<std::string> jobOptionNames;
-  std::string emitted; ///< the name in --emit, as typed; empty if not given
-  std::vector<std::string> optionNames; ///< all options given, as typed
+  std::string emitted; ///< the argument of --emit, as typed; empty if not given
+  std::vector<std::string> optionNames; ///< all given options, as typed
 
-  /// Writes a message and, if there is one, a hint.
+  /// Writes an error message and, unless it is empty, a hint. Returns `code`.
   ExitCode fail(ExitCode code, const llvm::Twine &message,
                 const llvm::Twine &hint = "");
 };
 
 struct OptionInfo {
-  std::string name; ///< including the dashes
-  llvm::StringRef
-      value; ///< the value's placeholder in --help; empty if there is no value
+  std::string name;      ///< with its dashes
+  llvm::StringRef value; ///< name of the value in --help; empty for a flag
   llvm::StringRef help;
   OptionGroup group;
   ExitCode (*apply)(CommandLineState &state, const OptionInfo &option,

@@ -1,4 +1,4 @@
-//===- Output.cpp - Files that appear whole or not at all -----------------===//
+//===- Output.cpp - Writes files atomically -------------------------------===//
 
 #include "Hfta/Driver/Output.h"
 #include "UniqueFile.h"
@@ -15,7 +15,8 @@ static llvm::Error makeError(llvm::StringRef path, std::error_code code) {
                                  path.str().c_str(), code.message().c_str());
 }
 
-/// Writes to an open file, and closes it.
+/// Writes to an open file and closes it. The error contains the system's
+/// message.
 static llvm::Error writeAndClose(int descriptor, llvm::StringRef path,
                                  llvm::StringRef contents) {
   llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);

@@ -61,10 +61,10 @@ const TargetInfo &hfta::getTarget(TargetKind kind) {
   });
 }
 
-// The phases of a target's branch stand after those of other targets and before
-// the common phases that follow. A new target needs more than these and its row
-// in getTargets(): the driver, lib/Target and lib/Conversion/HftaToRuntime look
-// at the TargetKind wherever the code of one target differs from another's.
+// In this table, the phases of one target come after those of the other targets
+// and before the phases that all targets have in common. A new target needs its
+// phases here, a row in getTargets(), and code wherever the driver, lib/Target
+// and lib/Conversion/HftaToRuntime distinguish targets by their TargetKind.
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
   constexpr PhaseForm module = PhaseForm::module, file = PhaseForm::file,
                       linked = PhaseForm::linked;

@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - From phase to phase --------------------------------===//
+//===- Pipelines.cpp - Pipelines of passes between phases -----------------===//
 
 #include "Hfta/Driver/Pipelines.h"
 
@@ -32,7 +32,8 @@ void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
   pm.addPass(createHftaFindMixedSamples());
   pm.addPass(createHftaDescribeModel());
   addCleanUp(pm);
-  // This pass comes first, so that models with different types become alike.
+  // Precision is applied before fusion, so that models with different types
+  // become alike and can be fused.
   pm.addPass(createHftaApplyPrecision());
   pm.addPass(createHftaFuseModels());
   markPhase(pm, "fused");
@@ -105,8 +106,8 @@ void hfta::buildLinalgPipeline(OpPassManager &pm,
                                const LinalgPipelineOptions &options) {
   ConvertHftaToLinalgPassOptions convert;
   convert.wholeProducts = options.byElements;
-  // Schedules are verified here, so that those in a text that somebody edited
-  // are checked too.
+  // Schedules are verified in this phase, so that those in a module that was
+  // edited as text are checked too.
   pm.addPass(createHftaVerifySchedules());
   OpPassManager &kernels = pm.nest<func::FuncOp>();
   kernels.addPass(createConvertHftaToLinalgPass(convert));
@@ -127,7 +128,7 @@ void hfta::buildLLVMPipeline(OpPassManager &pm,
   LowerKernelsOptions lower;
   lower.verifySums = options.verifySums;
   buildLowerKernelsPipeline(pm, lower);
-  // By now it is known how much scratch memory the kernels need.
+  // The kernels have been lowered, so their scratch memory is known.
   pm.addPass(createHftaScheduleTransfers());
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createReconcileUnrealizedCastsPass());

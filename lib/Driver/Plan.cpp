@@ -1,4 +1,4 @@
-//===- Plan.cpp - Memory and cost of a planned module ---------------------===//
+//===- Plan.cpp - Prints memory and costs of a module ---------------------===//
 
 #include "Hfta/Driver/Plan.h"
 #include "BudgetReport.h"
@@ -55,8 +55,8 @@ static LogicalResult printMemory(ModuleOp module, const Job &job,
   return success();
 }
 
-/// Prints the work and the memory of each stage's workers; schedules say which
-/// segments they touch.
+/// Prints the work and the memory of each stage's workers. For this the module
+/// is lowered to schedules, which show which segments workers access.
 static LogicalResult printStages(ModuleOp module, const Job &job,
                                  raw_ostream &os) {
   int64_t count = job.getStageCount();
@@ -78,7 +78,7 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
   return success();
 }
 
-/// Prints the least time of each task on well-known GPUs.
+/// Prints a lower bound for the time of each task on well-known GPUs.
 static void printGpuTimes(llvm::ArrayRef<TaskCost> costs, raw_ostream &os) {
   os << llvm::formatv("\n{0,-28}{1,10}", "least us, by GPU", "kernels");
   for (const GpuRates &rates : getGpuRates())
@@ -102,13 +102,14 @@ static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
                         cost.name, cost.kernels, cost.flops, cost.bytesRead,
                         cost.bytesWritten, cost.parameterBytes,
                         cost.activationBytes);
-  // A module without a target is for a CPU.
+  // A module without target is for the CPU.
   TargetAttr target = TargetAttr::get(module);
   if (target && target.getKind() == TargetKind::cuda)
     printGpuTimes(costs, os);
 }
 
-/// Prints how replicas share a preconditioner's work, and how long that takes.
+/// Prints how replicas share the work of a preconditioner, and how long this
+/// takes.
 static LogicalResult printPreconditioner(ModuleOp module, raw_ostream &os) {
   FailureOr<std::vector<PlannedKfac>> plans = PlannedKfac::readAll(module);
   if (failed(plans))

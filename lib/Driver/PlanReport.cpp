@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Reads the trace of a run as a timeline. Returns nothing after an error.
+/// Reads the trace of a recorded run as a timeline. Returns nothing after an
+/// error, which was written to `errors`.
 static std::optional<Timeline> loadTrace(llvm::StringRef path,
                                          llvm::raw_ostream &errors) {
   llvm::SourceMgr sources;
@@ -64,7 +65,8 @@ static ExitCode writePlan(const PipelinePlan &plan,
   return ExitCode::cannotWrite;
 }
 
-/// Whether both outputs are one file or both are standard output.
+/// Returns whether two outputs are the same file, or both are the standard
+/// output.
 static bool isSameFile(llvm::StringRef one, llvm::StringRef other) {
   if (one.empty() || one == "-" || other == "-")
     return !one.empty() && one == other;

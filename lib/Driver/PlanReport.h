@@ -8,8 +8,8 @@
 
 namespace mlir::hfta {
 
-/// Checks that the outputs of a plan or a simulation replace neither an input
-/// nor each other.
+/// Checks that the output files of a plan or a simulation overwrite neither an
+/// input nor each other. Otherwise writes an error and returns false.
 bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
 
 /// Prints the plan, writes it to the file of `-o`, and draws its step to the
@@ -17,8 +17,8 @@ bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
 ExitCode reportPlan(const SimulatedPlan &result, const DriverOptions &options,
                     llvm::raw_ostream &errors);
 
-/// Draws the timeline to the file of `--timeline`, with the trace of `--trace`
-/// next to it.
+/// Draws the timeline to the file of `--timeline`, beside the recorded run of
+/// `--trace` if that is given.
 ExitCode writeTimeline(const planning::Timeline &timeline,
                        const DriverOptions &options, llvm::raw_ostream &errors);
 

@@ -1,4 +1,4 @@
-//===- Planner.cpp - Plans what a job or flags ask for --------------------===//
+//===- Planner.cpp - Plans a pipeline -------------------------------------===//
 
 #include "Planner.h"
 
@@ -38,15 +38,16 @@ static PlanRequest makeRequest(const PlanningProblem &problem) {
 
 namespace {
 
-/// Makes stages of the layers that cuts name, on devices in ascending order.
+/// Makes the stages whose cuts the job gives by names of layers or as last
+/// layers. Devices are assigned in ascending order.
 class GivenStages {
 public:
   GivenStages(const PlanningProblem &problem, JobDiagnostics &diagnostics)
       : problem(problem), job(problem.job), layers(problem.model.layers),
         diagnostics(diagnostics) {}
 
-  /// Returns the parts of the model and the devices of the stages, with parts
-  /// placed in a loop. Returns nothing after an error.
+  /// Returns the parts of the model and the devices of each stage, with chunks
+  /// placed as a loop. Returns nothing after an error, which was reported.
   std::optional<ChunkedStages> make();
 
 private:
@@ -58,7 +59,8 @@ private:
   const Job &job;
   llvm::ArrayRef<Layer> layers;
   JobDiagnostics &diagnostics;
-  llvm::SmallVector<int64_t, 4> cuts; // last layers
+  // The last layer of each part, except that of the last part.
+  llvm::SmallVector<int64_t, 4> cuts;
 };
 
 } // namespace
@@ -76,7 +78,7 @@ std::optional<int64_t> GivenStages::findLayer(llvm::StringRef name,
   return std::nullopt;
 }
 
-/// Places each cut after all layers that it names.
+/// Places each cut after the last of the layers that it names.
 bool GivenStages::findCuts() {
   if (!problem.lastLayers.empty()) {
     cuts.assign(problem.lastLayers.begin(), problem.lastLayers.end());
@@ -128,7 +130,8 @@ bool GivenStages::checkDevices() {
 std::optional<ChunkedStages> GivenStages::make() {
   if (!findCuts() || !checkDevices())
     return std::nullopt;
-  // A single stage of several chunks has them one after another.
+  // With a single stage, its chunks follow each other, so the cuts don't
+  // matter.
   if (job.getStageCount() == 1)
     cuts.clear();
   cuts.push_back(static_cast<int64_t>(layers.size()) - 1);
@@ -145,8 +148,8 @@ std::optional<ChunkedStages> GivenStages::make() {
   return stages;
 }
 
-/// Whether each stage, which has one chunk, fits into memory with one
-/// micro-batch in flight; `shortage` becomes the needs of the largest stage.
+/// Returns whether all stages fit into memory with one micro-batch in flight.
+/// Each must have one chunk. Sets `shortage` to the needs of the largest stage.
 static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
                            PlanFailure &shortage) {
   const std::vector<Layer> &layers = costs.getModel().layers;
@@ -162,14 +165,14 @@ static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
   return fits;
 }
 
-/// Returns the number of parts of the model that each stage has.
+/// Returns the number of chunks of each stage.
 static int64_t getChunks(const PlanningProblem &problem) {
   return problem.pipeline.plansStages ? problem.pipeline.chunks
                                       : problem.job.chunks;
 }
 
-/// Returns the ways in which the parts of the model may be dealt to stages of
-/// several chunks, depending on the order that the job names.
+/// Returns the placements of chunks to try, depending on the order that the job
+/// names.
 static llvm::SmallVector<ChunkPlacement, 2>
 getPlacements(const PlanningProblem &problem) {
   const Job &job = problem.job;
@@ -186,8 +189,8 @@ getPlacements(const PlanningProblem &problem) {
   return {ChunkPlacement::loop};
 }
 
-/// Returns the plans with the given stages, one for each way in which the parts
-/// of the model may be assigned to them; none after an error.
+/// Returns the plans with the given stages, one for each placement of chunks.
+/// After an error, returns none and sets `code`.
 static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
                                                 JobDiagnostics &diagnostics,
                                                 PlanFailure &shortage,
@@ -202,7 +205,8 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
   bool hasChunks = stages->parts.size() > stages->devices.size();
   Cluster cluster = problem.cluster;
   if (hasChunks)
-    cluster.memory = 0; // their needs depend on their order
+    // How much memory they need depends on their order, which isn't known yet.
+    cluster.memory = 0;
   StageCosts costs(problem.model, cluster, workload);
   std::vector<PipelinePlan> plans;
   if (hasChunks) {
@@ -226,7 +230,7 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Whether the plan is small enough to simulate its step.
+/// Returns whether the plan is small enough for simulating its step.
 static bool isSimulated(const PipelinePlan &plan) {
   int64_t devices = 0;
   for (const PlannedStage &stage : plan.stages)
@@ -253,9 +257,9 @@ PlanFailure hfta::findLargestStage(const PipelinePlan &plan) {
   return largest;
 }
 
-/// Returns the memory with which a plan's stages have an order that the job
-/// allows: their needs in the order with the fewest micro-batches in flight.
-/// The error says why there is no such order, however much memory there is.
+/// Returns the memory with which the plan's stages have an order that the job
+/// allows: what they need in the order with the fewest micro-batches in flight.
+/// The error says why there is no such order with any amount of memory.
 static llvm::Expected<PlanFailure>
 measureNeeds(const PlanningProblem &problem, PipelinePlan plan,
              const PlanSimulationOptions &simulation) {
@@ -279,9 +283,9 @@ measureNeeds(const PlanningProblem &problem, PipelinePlan plan,
   }
 }
 
-/// Simulates the orders whose stages fit into memory, and gives the plan the
-/// best one. Returns whether that one fits: a given order may need more memory
-/// than there is.
+/// Simulates the orders whose stages fit into memory, and stores the best one
+/// in the plan. Returns whether it fits: an order that the job gives may need
+/// more memory than there is.
 static llvm::Expected<bool> chooseOrder(const StageCosts &costs,
                                         const PlanSimulationOptions &simulation,
                                         SimulatedPlan &result) {
@@ -300,8 +304,9 @@ static llvm::Expected<bool> chooseOrder(const StageCosts &costs,
          findLargestStage(result.plan).leastMemory <= memory;
 }
 
-/// Simulates the orders that the job allows, and gives the plan the best one.
-/// Returns `unsupported`, with the shortage, if none fits into memory.
+/// Simulates the orders that the job allows, and stores the best one in the
+/// plan. Returns `unsupported`, with the shortage in `result`, if none fits
+/// into memory.
 static ExitCode simulate(const PlanningProblem &problem,
                          llvm::raw_ostream &errors, SimulatedPlan &result) {
   const Job &job = problem.job;
@@ -311,7 +316,7 @@ static ExitCode simulate(const PlanningProblem &problem,
       makeRequest(problem).getWorkload(result.plan.microBatches);
   StageCosts costs(problem.model, result.plan.cluster, workload);
   PlanSimulationOptions simulation = getSimulationOptions(job);
-  // A single stage has no chunks, whatever the job says.
+  // A plan with a single stage has one chunk, whatever the job says.
   if (getChunks(problem) != result.plan.getChunks())
     simulation.order = OrderKind::automatic;
   if (!job.orderRows.empty()) {
@@ -370,11 +375,12 @@ static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
   return std::move(plans[*pickBest(measures)]);
 }
 
-/// The beginning of an error message about something too large to simulate.
+/// The beginning of error messages about problems that are too large to
+/// simulate.
 static constexpr llvm::StringLiteral kSimulated =
     "stages of several chunks are planned by simulation, of at most ";
 
-/// Checks that the step has few enough micro-batches to be simulated.
+/// Checks that there are few enough micro-batches for simulating a step.
 static bool checkMicroBatches(const PlanningProblem &problem,
                               JobDiagnostics &diagnostics) {
   PlanRequest request = makeRequest(problem);
@@ -395,8 +401,8 @@ static bool checkMicroBatches(const PlanningProblem &problem,
   return !diagnostics.hasErrors();
 }
 
-/// Checks that there are few enough given stages to be simulated, if only
-/// simulation can say how long they take.
+/// Checks that the given stages are few enough for simulation, if their time
+/// can be found only by simulation.
 static bool checkGivenStages(const PlanningProblem &problem,
                              JobDiagnostics &diagnostics) {
   const Job &job = problem.job;
@@ -409,8 +415,9 @@ static bool checkGivenStages(const PlanningProblem &problem,
   return !diagnostics.hasErrors() && checkMicroBatches(problem, diagnostics);
 }
 
-/// Checks that the model has enough layers for the parts of two stages, the
-/// cluster enough devices for them, and the step few enough micro-batches.
+/// Checks that stages of several chunks can be planned: the model needs enough
+/// layers, the cluster enough devices for two stages, and the step few enough
+/// micro-batches.
 static bool checkChunks(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics) {
   int64_t chunks = getChunks(problem);
@@ -434,8 +441,8 @@ static bool checkChunks(const PlanningProblem &problem,
   return false;
 }
 
-/// Returns the best stages of several chunks, for each way in which the parts
-/// of the model may be dealt to them; none if nothing fits.
+/// Returns the best plans with stages of several chunks, one for each
+/// placement; none if nothing fits.
 static std::vector<PipelinePlan>
 planChunkedStages(const PlanningProblem &problem, PlanFailure &shortage) {
   std::vector<PipelinePlan> plans;

@@ -1,4 +1,4 @@
-//===- RunProgram.cpp - Other programs ------------------------------------===//
+//===- RunProgram.cpp - Runs other programs -------------------------------===//
 
 #include "RunProgram.h"
 #include "TemporaryFile.h"

@@ -1,4 +1,4 @@
-//===- RunProgram.h - Other programs ----------------------------*- C++ -*-===//
+//===- RunProgram.h - Runs other programs -----------------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_RUNPROGRAM_H
 #define HFTA_LIB_DRIVER_RUNPROGRAM_H
@@ -11,18 +11,19 @@
 
 namespace mlir::hfta {
 
-/// Runs a program, given by its path as the first argument, and waits for its
-/// end. The error is "cannot WORK: …", followed by the program's own output.
+/// Runs a program and waits for its end. The first argument is the program's
+/// path. The error is "cannot WORK: …", followed by the program's output.
 llvm::Error runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
                        llvm::StringRef work);
 
-/// Returns the first C compiler on the path; it knows where the C library is.
+/// Returns the path of the first C compiler that is found through PATH. As a
+/// linker driver it knows where the C library is.
 llvm::Expected<std::string> findCompiler();
 
-/// Returns the path of LLVM's linker, from the folder of `compiler`, if that is
-/// a clang, or from the path; empty if there is none, or if it can't write
-/// `output`: like LLVM's createUniqueFile it replaces each '%' of a path. It
-/// takes a fraction of the time that others take.
+/// Returns the path of LLVM's linker, which is several times as fast as others,
+/// from the folder of `compiler`, if that is a clang, or through PATH. Empty if
+/// there is none, or if the linker can't write `output`: like LLVM's
+/// createUniqueFile, it replaces each '%' of a path.
 std::string findLld(llvm::StringRef compiler, llvm::StringRef output);
 
 } // namespace mlir::hfta

@@ -1,4 +1,4 @@
-//===- SetTarget.cpp - Name the processor that code is made for -----------===//
+//===- SetTarget.cpp - Sets the processor that code is made for -----------===//
 
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Target/Cpu.h"
@@ -11,8 +11,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the target with a last-level cache of another size. Fails, with a
-/// diagnostic, if a target can't have such a cache.
+/// Returns the target with another size of its last-level cache. Fails, with a
+/// diagnostic, if the size is impossible.
 static FailureOr<TargetAttr>
 replaceLastCache(ModuleOp module, TargetAttr target, int64_t bytes) {
   MLIRContext *context = target.getContext();

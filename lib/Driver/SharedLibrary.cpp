@@ -44,7 +44,7 @@ hfta::linkSharedLibrary(llvm::ArrayRef<std::string> objects,
 // LoadedProgram
 //===----------------------------------------------------------------------===//
 
-/// Returns the dynamic linker's message about the last call that failed.
+/// Returns an error with the dynamic linker's message about its last failure.
 static llvm::Error makeLoadError() {
   const char *reason = dlerror();
   return llvm::createStringError(llvm::Twine("cannot load the program: ") +
@@ -56,7 +56,7 @@ LoadedProgram::load(llvm::ArrayRef<std::string> objects) {
   llvm::Expected<TemporaryFile> file = linkSharedLibrary(objects, "link");
   if (!file)
     return file.takeError();
-  // The file may be removed as soon as it is mapped.
+  // The file may be removed once the library is mapped.
   void *library = dlopen(file->getPath().str().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return makeLoadError();

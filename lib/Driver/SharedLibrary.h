@@ -10,16 +10,16 @@
 
 namespace mlir::hfta {
 
-/// Links the contents of object files to a shared library, without the runtime.
-/// The error is "cannot WORK: …".
+/// Links object files, given by their contents, to a shared library without the
+/// runtime. The error is "cannot WORK: …".
 llvm::Expected<TemporaryFile>
 linkSharedLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef work);
 
-/// A compiled program in this process. It is there until the object is
-/// destroyed.
+/// A compiled program that is loaded into this process, and unloaded by the
+/// destructor.
 class LoadedProgram {
 public:
-  /// Loads the program that the contents of object files make up.
+  /// Links object files, given by their contents, and loads the program.
   static llvm::Expected<LoadedProgram>
   load(llvm::ArrayRef<std::string> objects);
   LoadedProgram(LoadedProgram &&other);

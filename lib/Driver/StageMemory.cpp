@@ -28,7 +28,7 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
     break;
   case Role::scalar:
   case Role::exchange:
-    own = job.microBatches; // including those of other replicas
+    own = job.microBatches; // also those of other replicas
     break;
   case Role::input: // one more for the next micro-batch
     own = llvm::divideCeil(job.microBatches, replicas) + 1;
@@ -50,12 +50,11 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
 }
 
 namespace {
-/// The segments of a worker, by number.
+/// Numbers of a worker's segments.
 struct WorkerSegments {
   std::set<int64_t> all;
-  /// For segments that receive the partial sums of other workers: the most
-  /// bytes that are in use at a time, which is this worker's share of a
-  /// reduction.
+  /// For segments that receive other workers' partial sums: the most bytes that
+  /// are in use at a time. This is the worker's share of a reduction.
   std::map<int64_t, int64_t> received;
 };
 } // namespace
@@ -68,9 +67,9 @@ static void addReduce(AllReduceOp reduce, int64_t replicas,
   bytes = std::max<int64_t>(bytes, llvm::divideCeil(blocks, replicas) * block);
 }
 
-/// Finds the segments that a stage's schedules name and those that the tasks in
-/// them use. Parts of a schedule that only some replicas do count only for
-/// these. If there is one stage, its schedules are those of the whole program.
+/// Returns the segments that a stage's schedules, and the tasks that these run,
+/// access on a replica. Commands for some replicas count only for these. If
+/// there is one stage, the schedules are those of the whole program.
 static WorkerSegments findSegments(ModuleOp module, const Job &job,
                                    int64_t stage, int64_t replica) {
   WorkerSegments segments;
@@ -101,8 +100,8 @@ static WorkerSegments findSegments(ModuleOp module, const Job &job,
   return segments;
 }
 
-/// Counts the bytes of a worker, if it has as many micro-batches as the first
-/// one of its stage.
+/// Returns the bytes of a worker, assuming that it has as many micro-batches as
+/// the stage's first worker, which has the most.
 static int64_t countBytes(ModuleOp module, const Job &job, int64_t stage,
                           int64_t replica) {
   ArrayAttr table = SegmentAttr::getTable(module);

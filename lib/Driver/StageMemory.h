@@ -8,15 +8,16 @@
 
 namespace mlir::hfta {
 
-/// Whether a segment counts as part of the memory: constants lie in the
-/// binary's image, and scratch memory exists once per thread.
+/// Returns whether segments of this role count as memory of a worker. Constants
+/// don't, as they are part of the binary's image; nor does scratch memory,
+/// which exists once per thread.
 bool isResident(Role role);
 
 /// Returns, for each stage of a scheduled module, the bytes that its largest
-/// worker needs with all copies at a time: all segments that its schedules
-/// touch, and the batches of data that it reads ahead. The number that the
-/// program's `info` gives for this worker is less where copies take turns, and
-/// also includes the scratch memory of its threads.
+/// worker needs if all copies run at a time: all segments that its schedules
+/// access, and the batches of data that it reads ahead. The program's command
+/// `info` differs: it gives less where copies take turns, and includes the
+/// threads' scratch memory.
 SmallVector<int64_t> getWorkerBytes(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

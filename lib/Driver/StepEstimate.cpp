@@ -11,8 +11,9 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Estimates one run for all copies from documented rates: the overhead of each
-/// kernel, and the longer of the times for computing and for moving bytes.
+/// Estimates the seconds of a task for all copies from documented rates: the
+/// overhead of each kernel, plus the longer of the times for computing and for
+/// moving bytes.
 static double estimateSeconds(const TaskCost &cost) {
   auto bytes = static_cast<double>(cost.bytesRead + cost.bytesWritten);
   return static_cast<double>(cost.kernels) * planning::kSecondsPerKernel +
@@ -20,8 +21,9 @@ static double estimateSeconds(const TaskCost &cost) {
                   bytes / planning::kBytesPerSecond);
 }
 
-/// Estimates the tasks whose times aren't known. If the total time of a part is
-/// known, each of its tasks gets its estimated fraction of that.
+/// Estimates the tasks that weren't measured. If the total time of a part was
+/// measured, each of its tasks gets a share of it in proportion to the
+/// estimates.
 static void estimateTheRest(ArrayRef<TaskCost> tasks, StepCosts &costs) {
   auto getPart = [](const TaskCost &cost) {
     return StringRef(cost.name).split('.').first;
@@ -47,7 +49,7 @@ FailureOr<StepCosts> hfta::estimateTasks(ModuleOp planned, const Job &job) {
   return costs;
 }
 
-/// Simulates each stage alone.
+/// Simulates each stage without the others.
 static LogicalResult simulateStages(ModuleOp scheduled, const Job &job,
                                     const StepCosts &costs,
                                     std::vector<planning::SpillRun> &steps) {

@@ -13,26 +13,26 @@ namespace mlir::hfta {
 /// The estimated step of a job.
 struct StepEstimate {
   OwningOpRef<ModuleOp> scheduled; ///< the module with its transfers
-  StepCosts costs;                 ///< those of all tasks
-  bool isMeasured; ///< the times of tasks and the store were measured
-  /// The step of each stage alone, as its schedule has it.
+  StepCosts costs;                 ///< costs of all tasks
+  bool isMeasured; ///< whether times of tasks and the store are measured
+  /// The simulated step of each stage without the others.
   std::vector<planning::SpillRun> steps;
 };
 
-/// Schedules a copy of a planned module and simulates it, with measured times
-/// where the module has them, else with documented rates. Whatever doesn't fit
-/// into the budget is diagnosed.
+/// Schedules a clone of a planned module and simulates it, with measured times
+/// if the module has them, else with times from documented rates. Reports an
+/// error if something doesn't fit into the memory budget.
 FailureOr<StepEstimate> estimateStep(ModuleOp planned, const Job &job);
 
-/// Returns the times of a planned module's tasks: measured ones where the
-/// module has them, else those of documented rates.
+/// Returns the times of a planned module's tasks: measured ones if the module
+/// has them, else times from documented rates.
 FailureOr<StepCosts> estimateTasks(ModuleOp planned, const Job &job);
 
-/// Returns the time of a step on one machine: where stages share its threads,
-/// the sum of their computations.
+/// Returns the seconds of a step on one machine: if stages share its threads,
+/// the sum of their computing times.
 double getStepSeconds(ArrayRef<planning::SpillRun> steps);
 
-/// Notes the estimated time of a step on a scheduled module.
+/// Notes the estimated seconds of a step on a scheduled module.
 LogicalResult noteStepSeconds(ModuleOp scheduled, const Job &job,
                               const StepCosts &costs);
 

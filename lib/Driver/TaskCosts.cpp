@@ -1,4 +1,4 @@
-//===- TaskCosts.cpp - Cost of the tasks of a planned module --------------===//
+//===- TaskCosts.cpp - Costs of a planned module's tasks ------------------===//
 
 #include "TaskCosts.h"
 #include "ModelIdentity.h"
@@ -19,15 +19,16 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Counts the flops of one run of a kernel.
+/// Returns the flops of one run of a kernel.
 static int64_t countFlops(func::FuncOp kernel) {
   int64_t flops = 0;
   kernel.walk([&](CostOpInterface op) { flops += op.getFlops(); });
   return flops;
 }
 
-/// Returns the least bytes of an argument that one run of its kernel reads: the
-/// sum over its users, but no more than all its bytes.
+/// Returns a lower bound for the bytes of an argument that one run of its
+/// kernel reads: the sum over the argument's uses, but no more than all of its
+/// bytes.
 static int64_t countBytesRead(BlockArgument argument) {
   int64_t all = getLogicalBytes(argument.getType()), bytes = 0;
   for (OpOperand &use : argument.getUses()) {
@@ -37,7 +38,8 @@ static int64_t countBytesRead(BlockArgument argument) {
   return std::min(bytes, all);
 }
 
-/// Returns the least bytes of a result that one run of its kernel writes.
+/// Returns a lower bound for the bytes of a result that one run of its kernel
+/// writes.
 static int64_t countBytesWritten(Value result) {
   auto cost = dyn_cast_or_null<CostOpInterface>(result.getDefiningOp());
   return cost ? cost.getBytesWritten(cast<OpResult>(result).getResultNumber())
@@ -152,8 +154,8 @@ static llvm::json::Array makeJson(ArrayRef<TaskCost> costs) {
   return tasks;
 }
 
-/// Returns the five types of a job; nothing if values keep the types of their
-/// file.
+/// Returns the names of the job's five element types; none if values keep the
+/// types that they have in their files.
 static llvm::json::Object makeTypes(const Job &job) {
   llvm::json::Object types;
   if (job.keepsTypes)
@@ -164,8 +166,8 @@ static llvm::json::Object makeTypes(const Job &job) {
   return types;
 }
 
-/// Adds model, types and tasks to the object that the module already holds, and
-/// prints it with its keys in alphabetical order.
+/// Adds model, types and tasks to the JSON object that the module already has,
+/// and returns the object as text, with its keys in alphabetical order.
 static std::string writeJson(StringRef known, std::string model, const Job &job,
                              ArrayRef<TaskCost> costs) {
   llvm::json::Object plan;

@@ -10,21 +10,22 @@
 
 namespace mlir::hfta {
 
-/// The costs of a task for the whole array. The bytes are the least that the
-/// kernels have to read and write, each kernel counted separately.
+/// The costs of a task for all copies. Bytes are a lower bound: each kernel
+/// reads and writes each of its operands once.
 struct TaskCost {
   std::string name;
   int64_t kernels = 0;
   int64_t flops = 0;
   int64_t bytesRead = 0;
   int64_t bytesWritten = 0;
-  /// Among the bytes read and written: those of parameters, and those of
-  /// activations, which are inputs, values kept for backward or another block,
-  /// and values between the kernels of a task.
+  /// Portions of the bytes read and written: parameters, and activations. The
+  /// latter are inputs, values kept for the backward or for another block, and
+  /// values between the kernels of a task.
   int64_t parameterBytes = 0;
   int64_t activationBytes = 0;
-  /// The least time on each of the GPUs of getGpuRates: for each kernel its
-  /// launch, and the longer of the times for its bytes and its flops.
+  /// The least seconds on each GPU of getGpuRates: the sum over kernels of the
+  /// launch time and the longer of the times for the kernel's bytes and for its
+  /// flops.
   std::vector<double> gpuSeconds;
 };
 

@@ -10,8 +10,8 @@
 
 namespace mlir::hfta {
 
-/// A file in the system's folder for temporary files. It is removed when the
-/// object is destroyed, and when a signal ends the process.
+/// A file in the system's folder for temporary files. The destructor removes
+/// it, and so does a signal that ends the process.
 class TemporaryFile {
 public:
   /// Creates an empty file whose name ends with ".SUFFIX".

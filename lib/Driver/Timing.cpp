@@ -1,4 +1,4 @@
-//===- Timing.cpp - Time of each phase ------------------------------------===//
+//===- Timing.cpp - Times of a compilation's steps ------------------------===//
 
 #include "Timing.h"
 

@@ -1,4 +1,4 @@
-//===- Timing.h - Time of each phase ----------------------------*- C++ -*-===//
+//===- Timing.h - Times of a compilation's steps ----------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_TIMING_H
 #define HFTA_LIB_DRIVER_TIMING_H
@@ -12,14 +12,16 @@
 
 namespace mlir::hfta {
 
-/// Measures the steps of a compilation. Each step ends where the next begins.
+/// Measures the time of a compilation's steps. A step ends when the next one
+/// begins.
 class Timing {
 public:
-  /// Announces every step on `progress`, if that isn't null.
+  /// Prints the name of each step to `progress` when it begins, unless that is
+  /// null.
   explicit Timing(llvm::raw_ostream *progress) : progress(progress) {}
 
   void begin(llvm::StringRef step);
-  /// Ends the last step.
+  /// Ends the last step and prints the time of each.
   void print(llvm::raw_ostream &os);
 
 private:

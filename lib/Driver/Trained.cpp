@@ -1,4 +1,4 @@
-//===- Trained.cpp - Which tensors a job trains ---------------------------===//
+//===- Trained.cpp - Reports which tensors a job trains -------------------===//
 
 #include "Hfta/Driver/Trained.h"
 
@@ -26,8 +26,9 @@ static void remarkOn(VariableOp variable, TrainingRule rule) {
       << text;
 }
 
-/// Returns a text such as "5 tensors (3 by default, 2 by a trainable clause)",
-/// or "none".
+/// Describes how many tensors are trained (or frozen), by reason, as in "5
+/// tensors (3 by default; 2 by a trainable clause)"; returns "none" if there
+/// are none.
 static std::string describeCounts(const std::map<TrainingRule, int64_t> &counts,
                                   bool trained) {
   int64_t sum = 0;
@@ -46,7 +47,7 @@ static std::string describeCounts(const std::map<TrainingRule, int64_t> &counts,
 
 void hfta::collectTrainingNotes(ModuleOp module) {
   llvm::SetVector<Attribute> notes;
-  // Files of one kind have the same notes.
+  // Models from files of one kind have equal notes, which are kept once.
   for (auto model : module.getOps<ModelOp>())
     if (auto texts = dyn_cast_or_null<ArrayAttr>(
             model->removeAttr(kTrainingNotesAttrName)))

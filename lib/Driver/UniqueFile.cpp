@@ -1,4 +1,4 @@
-//===- UniqueFile.cpp - Files under names that no other file has ----------===//
+//===- UniqueFile.cpp - Creates files with unique names -------------------===//
 
 #include "UniqueFile.h"
 
@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of names that are tried. With eight digits each, that all of them
-/// are taken is a fault of the file system.
+/// The most names that are tried. A name has eight random digits, so if all of
+/// them exist already, the file system must be at fault.
 static constexpr int kTries = 128;
 
 llvm::ErrorOr<std::string> hfta::createUniqueFile(const llvm::Twine &begin,

@@ -1,4 +1,4 @@
-//===- UniqueFile.h - Files under names that no other file has --*- C++ -*-===//
+//===- UniqueFile.h - Creates files with unique names -----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_UNIQUEFILE_H
 #define HFTA_LIB_DRIVER_UNIQUEFILE_H
@@ -10,9 +10,10 @@
 
 namespace mlir::hfta {
 
-/// Creates an empty file and returns its path: `begin`, random digits that make
-/// it unique, `end`. LLVM's createUniqueFile isn't used, because it replaces
-/// each '%' of a path, also those of the user's folders.
+/// Creates an empty file, with `mode` as permissions, and returns its path:
+/// `begin`, random digits, `end`. Replaces LLVM's createUniqueFile, which
+/// changes each '%' of a path, including those in the names of the user's
+/// folders.
 llvm::ErrorOr<std::string> createUniqueFile(const llvm::Twine &begin,
                                             const llvm::Twine &end,
                                             unsigned mode);

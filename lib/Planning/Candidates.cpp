@@ -23,8 +23,8 @@ SmallVector<int64_t, 8> Judge::getMostInFlight(ArrayRef<Stage> stages) {
   return most;
 }
 
-/// Returns whether each replica has a micro-batch, a sum of gradients and
-/// enough memory.
+/// Returns whether each replica has at least one micro-batch, one sum of
+/// gradients and enough memory.
 bool Judge::canRun(ArrayRef<Stage> stages) {
   const Workload &workload = costs.getWorkload();
   for (const Stage &stage : stages) {
@@ -38,7 +38,7 @@ bool Judge::canRun(ArrayRef<Stage> stages) {
 }
 
 double Judge::estimate(ArrayRef<Stage> stages) {
-  // Sets of devices are visited machine by machine.
+  // An estimate visits the machines of each set of devices.
   work += 1 + costs.getCluster().devices.size() / 32;
   if (!canRun(stages))
     return std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ double Judge::estimate(ArrayRef<Stage> stages) {
 
 double Judge::getLatencyOf(ArrayRef<Station> stations,
                            ArrayRef<int64_t> inFlight) {
-  // An estimate takes as long as about 64 steps of the recursion.
+  // An estimate takes as long as about 64 steps of the recursion in getLatency.
   work += 1 + costs.getWorkload().microBatches * stations.size() / 64;
   return getLatency(stations, inFlight, costs.getWorkload(),
                     costs.getCluster().duplex);
@@ -103,7 +103,7 @@ void Judge::chooseInFlight(Candidate &candidate) {
     return true;
   };
   size_t count = candidate.stages.size();
-  // Each round shortens the batch; more than four have never been seen to help.
+  // More than four rounds have never been seen to shorten the batch further.
   bool changed = true;
   for (unsigned round = 0; changed && round < 4; ++round) {
     changed = false;
@@ -143,7 +143,8 @@ void CandidatePool::add(const Stages &stages) {
   candidates.push_back(std::move(candidate));
 }
 
-/// Returns positions by ascending value, equal ones in their present order.
+/// Returns the numbers below `count`, sorted by the values that `getValue`
+/// gives them; equal values keep their order.
 template <typename GetValue>
 static std::vector<size_t> sortPositions(size_t count, GetValue getValue) {
   std::vector<size_t> positions(count);
@@ -156,7 +157,8 @@ static std::vector<size_t> sortPositions(size_t count, GetValue getValue) {
 
 std::vector<Candidate> CandidatePool::takeBest(size_t judged, size_t count) {
   std::vector<Candidate> known;
-  std::map<size_t, size_t> judgedOf, takenOf; // by number of stages
+  // The numbers of plans that were judged and taken, by number of stages.
+  std::map<size_t, size_t> judgedOf, takenOf;
   for (size_t at : sortPositions(candidates.size(), [&](size_t i) {
          return candidates[i].estimate;
        })) {

@@ -12,11 +12,11 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// A place for one more received value must shorten a step by a thousandth to
-/// be worth its memory.
+/// A place for one more received value is worth its memory only if it shortens
+/// a step by at least a thousandth.
 static constexpr double kWorthwhile = 1.001;
-/// Orders whose lengths differ by less count as equally good, since times
-/// aren't known more exactly.
+/// Orders whose lengths differ by less than this factor count as equally good,
+/// since times aren't known more exactly.
 static constexpr double kAsGood = 1.01;
 
 namespace {
@@ -47,7 +47,8 @@ private:
 };
 } // namespace
 
-/// Returns the shape with as many in flight as given, where it allows as many.
+/// Returns the shape with at most `wanted(p)` micro-batches in flight at
+/// position p, or with the shape's own limit where that is lower.
 PipelineShape
 OrderChooser::limit(llvm::function_ref<int64_t(int64_t)> wanted) const {
   PipelineShape limited = shape;
@@ -59,9 +60,10 @@ OrderChooser::limit(llvm::function_ref<int64_t(int64_t)> wanted) const {
   return limited;
 }
 
-/// Returns the run with the fewest places for received values. A stage gets one
-/// more place where that makes the step shorter because messages don't need to
-/// wait for one.
+/// Simulates an order with few places for received values, and with one more
+/// for each stage. Returns the latter run only if its step is shorter, as
+/// messages then needn't wait for a free place. Returns nothing if neither run
+/// ends.
 static std::optional<ChosenOrder> runWithSlots(const Order &order,
                                                const PipelineWork &work,
                                                const WorkerPlaces &places) {
@@ -109,8 +111,8 @@ void OrderChooser::considerLists(OrderKind kind, ChunkPlacement placement) {
       Order order =
           makeListOrder(limited, work, places, {splitsBackward, patience});
       order.kind = kind;
-      // Where positions differ, a worker that follows another one's list may
-      // wait forever.
+      // If positions differ in their replicas, a worker that executes another
+      // worker's list may wait forever.
       if (!verifyOrder(order))
         compare(order);
     }
@@ -205,8 +207,8 @@ llvm::Expected<ChosenOrder> planning::chooseOrder(OrderKind kind,
   return chooser.take(kind);
 }
 
-/// Returns the length of a step in which all stages and replicas take equally
-/// long.
+/// Returns the length of a step in which all stages and all replicas take the
+/// same time.
 static Ticks getEvenLength(const Order &order) {
   PipelineWork work = PipelineWork::getEqual(order.shape.getStages(), 1, 1, 1);
   return simulateOrder(order, work).result.makespan;
@@ -220,7 +222,8 @@ llvm::Expected<Order> planning::makeLimitedOrder(OrderKind kind,
     return best;
   int64_t positions = shape.getPositions();
   for (int64_t sends : {1, 0}) {
-    // Sends that take as long as stages count as stages, others don't count.
+    // With sends = 1, sends take as long as stages and count as stages; with
+    // sends = 0 they take no time.
     PipelineShape fewer = shape;
     for (auto [p, most] : llvm::enumerate(fewer.inFlight)) {
       int64_t wanted =

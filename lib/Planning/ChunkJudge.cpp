@@ -1,4 +1,4 @@
-//===- ChunkJudge.cpp - How good cuts for several chunks are --------------===//
+//===- ChunkJudge.cpp - Rates cuts for stages of several chunks -----------===//
 
 #include "ChunkJudge.h"
 
@@ -10,8 +10,8 @@
 
 using namespace mlir::hfta::planning;
 
-/// About how many orders are simulated to choose one, each with several numbers
-/// of places for messages.
+/// About the number of orders that are simulated to choose one, each with
+/// several numbers of places for received values.
 static constexpr int64_t kChoices = 16;
 
 ChunkJudge::ChunkJudge(const StageCosts &costs, const ChunkRequest &request,
@@ -20,7 +20,8 @@ ChunkJudge::ChunkJudge(const StageCosts &costs, const ChunkRequest &request,
       stages(stages), count(stages * request.chunks),
       layers(costs.getLayerCount()) {
   const std::vector<int64_t> &machines = costs.getCluster().devices;
-  // A few stages use the machines that have the most devices.
+  // If there are fewer stages than devices, use the machines with the most
+  // devices.
   auto order = llvm::to_vector(llvm::seq<int32_t>(0, machines.size()));
   if (stages < costs.getCluster().getDeviceCount())
     llvm::stable_sort(order, [&](int32_t one, int32_t other) {
@@ -58,7 +59,7 @@ bool ChunkJudge::fits(const ChunkedStages &made) const {
   return true;
 }
 
-/// Returns the seconds in which the busiest link has sent everything.
+/// Returns the seconds that the busiest link needs for all messages of a step.
 double ChunkJudge::estimateLinks(const ChunkedStages &made) const {
   const Cluster &cluster = costs.getCluster();
   std::map<std::pair<int64_t, int64_t>, double> busy;
@@ -70,7 +71,8 @@ double ChunkJudge::estimateLinks(const ChunkedStages &made) const {
     int64_t there = devices[from].getParts()[0].machine;
     int64_t here = devices[to].getParts()[0].machine;
     bool isNetwork = there != here;
-    // Channels within a machine have other keys than those between machines.
+    // Channels within a machine have negative keys, which distinguishes them
+    // from those between machines.
     auto key = isNetwork ? std::make_pair(there, here)
                          : std::make_pair(-1 - from, -1 - to);
     double seconds = costs.getCrossingBytes(made.parts[part].last) /
@@ -95,7 +97,8 @@ double ChunkJudge::estimate(const Cuts &cuts) const {
   for (int64_t part = 0; part < count; ++part) {
     auto [first, last] = made.parts[part];
     int64_t stage = shape.getPosition(part);
-    // However chunks are placed, the first parts belong to one stage each.
+    // In every placement, the first `stages` parts belong to a different stage
+    // each.
     if (part < stages)
       before[stage] = ramp;
     double seconds = costs.getComputeTime(first, last) * cluster.slowdown;
@@ -133,8 +136,8 @@ double ChunkJudge::getBytes(const ChunkedStages &made, int64_t stage,
   return bytes;
 }
 
-/// Returns the order that doesn't depend on times, with the given numbers in
-/// flight; null if there is none.
+/// Returns an order that doesn't depend on times, with the given numbers in
+/// flight; null if there is none. Orders are made once and kept.
 const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
   auto [entry, isNew] = orders.try_emplace(inFlight.vec());
   std::optional<Order> &order = entry->second;
@@ -148,8 +151,8 @@ const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
                 limited);
   if (!made) {
     llvm::consumeError(made.takeError());
-    // If less is in flight, use an order of the list scheduler; even times are
-    // good enough for it.
+    // The list scheduler can make orders with less in flight. It needs times;
+    // equal times for all stages are good enough.
     Order listed = makeListOrder(
         limited, PipelineWork::getEqual(limited.getStages(), 1, 1, 1), {}, {});
     if (!verifyOrder(listed))
@@ -160,7 +163,7 @@ const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
   return &*order;
 }
 
-/// Returns which stages don't fit into memory.
+/// Returns, for each stage, whether it needs more memory than its device has.
 llvm::SmallVector<bool> ChunkJudge::findTooLarge(const ChunkedStages &made,
                                                  const Order &order) const {
   auto memory = static_cast<double>(costs.getCluster().memory);

@@ -1,9 +1,10 @@
 //===- ChunkSearch.cpp - Stages of several chunks for a model -------------===//
 //
 // Parts of a model are assigned to workers in a fixed way, so that only the
-// cuts must be found. First they are moved as long as that lowers an estimate,
-// then the best ones as long as it shortens a simulated step. Work is counted,
-// not timed, so that equal inputs have equal plans.
+// cuts are searched. Cuts are moved as long as this lowers an estimate; the
+// best of them are then moved as long as this shortens a simulated step. The
+// search is limited by amounts of work, not by time, so that equal inputs have
+// equal plans.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/ChunkSearch.h"
@@ -18,11 +19,12 @@
 
 using namespace mlir::hfta::planning;
 
-/// Limits of the changes of cuts that are judged by their estimate: for all
-/// numbers of stages together, and for one.
+/// Limits of the number of estimates: for all numbers of stages together, and
+/// for each.
 static constexpr int64_t kAllEstimates = 400000;
 static constexpr int64_t kMostEstimates = 20000;
-/// A similar limit for all numbers of stages, in estimates times parts.
+/// Limit of the product of estimates and parts of the model, for all numbers of
+/// stages together.
 static constexpr int64_t kAllParts = 16 * kAllEstimates;
 /// The most actions to simulate for one number of stages, which takes seconds.
 static constexpr int64_t kMostActions = 400000;
@@ -30,11 +32,12 @@ static constexpr int64_t kMostActions = 400000;
 /// which a search takes seconds rather than minutes; with more micro-batches,
 /// fewer stages are tried.
 static constexpr int64_t kMostChunkForwards = 8192;
-/// How often the best cuts are changed at random and then moved again.
+/// How often the best cuts are changed at random and then moved again, first by
+/// estimates, later by simulating the best order.
 static constexpr int kPerturbations = 24;
 static constexpr int kChosen = 100;
-/// The number of cuts that are simulated after their estimate, and of those
-/// that are then moved by the results of simulation.
+/// The number of cuts, the best by their estimates, that are simulated, and the
+/// number of those that are then moved by the results.
 static constexpr size_t kSimulated = 8;
 static constexpr size_t kMoved = 3;
 /// The most pairs of numbers of stages and micro-batches that are searched
@@ -58,7 +61,7 @@ struct JudgedCuts {
   }
 };
 
-/// Searches the cuts for one number of stages and one of micro-batches.
+/// Searches cuts for one number of stages and one number of micro-batches.
 class ChunkSearch {
 public:
   explicit ChunkSearch(ChunkJudge judge)
@@ -67,19 +70,20 @@ public:
 
   /// Returns the number of parts of the model.
   int64_t getCount() const { return count; }
-  /// Limits the estimates: for seeds, and for the smallest parts.
+  /// Limits the number of estimates in `findSeeds` and in `findLeastMemory`.
   void allow(int64_t most) { estimates = most; }
   /// Finds cuts with the allowed number of estimates. Returns whether any fit
   /// into memory.
   bool findSeeds();
   /// Returns the estimate of the best cuts found.
   double getEstimate() const { return seeds.front().value; }
-  /// Moves cuts by the results of simulation, and returns the shortest plan;
-  /// none if no order fits into memory.
+  /// Moves cuts as long as this shortens a simulated step, and returns the plan
+  /// with the shortest step; nothing if no order fits into memory.
   std::optional<PipelinePlan> improve();
   /// Returns the actions that have been simulated.
   int64_t getWork() const { return judge.getWork(); }
-  /// Returns what the stages need when cuts are chosen for the least memory.
+  /// Returns the memory that the stages need with cuts that are chosen for the
+  /// least memory.
   PlanFailure findLeastMemory() {
     return judge.measureShortage(findSmallest().cuts);
   }
@@ -98,13 +102,14 @@ private:
   ChunkJudge judge;
   const StageCosts &costs;
   int64_t count, layers, estimates = kMostEstimates;
-  std::vector<JudgedCuts> seeds; ///< by ascending estimate
+  /// Cuts to simulate, those with the best estimate first.
+  std::vector<JudgedCuts> seeds;
   std::mt19937 random{1};
 };
 
 } // namespace
 
-/// Returns cuts into parts of about equal weight.
+/// Returns cuts that divide the model into parts of about equal weight.
 Cuts ChunkSearch::spread(llvm::function_ref<double(int64_t)> weigh) const {
   double all = 0, before = 0;
   for (int64_t layer = 0; layer < layers; ++layer)
@@ -114,7 +119,7 @@ Cuts ChunkSearch::spread(llvm::function_ref<double(int64_t)> weigh) const {
   for (int64_t part = 1; part < count; ++part) {
     double wanted =
         all * static_cast<double>(part) / static_cast<double>(count);
-    // Each part needs a layer, including those that follow.
+    // Leave at least one layer for each of the parts that follow.
     int64_t most = layers - 1 - (count - part);
     before += weigh(layer);
     while (layer < most && before + weigh(layer + 1) / 2 <= wanted)
@@ -133,7 +138,8 @@ Cuts ChunkSearch::spreadBytes() const {
 // Moving cuts
 //===----------------------------------------------------------------------===//
 
-/// Moves one cut, or two, and keeps the change if it is better.
+/// Moves cut `one` by `by` layers and cut `other` by `otherBy`. Keeps the
+/// change, and returns true, if this lowers the objective.
 bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
                           size_t other, int64_t otherBy, Objective objective,
                           int64_t &work) const {
@@ -154,7 +160,8 @@ bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
   return true;
 }
 
-/// Tries all moves once. Returns whether any was an improvement.
+/// Tries all moves of one or two cuts once. Returns whether any was an
+/// improvement.
 bool ChunkSearch::move(JudgedCuts &judged, Objective objective,
                        int64_t &work) const {
   bool isBetter = false;
@@ -179,8 +186,8 @@ void ChunkSearch::descend(JudgedCuts &judged, Objective objective,
     ;
 }
 
-/// Moves a few cuts anywhere between their neighbours, or draws all of them
-/// again.
+/// Moves a few cuts to random places between their neighbours, or draws all
+/// cuts anew.
 Cuts ChunkSearch::perturb(const Cuts &cuts) {
   constexpr int kWays = 3;
   if (random() % kWays == 0) {
@@ -208,7 +215,7 @@ bool ChunkSearch::findSeeds() {
     JudgedCuts next{std::move(cuts), kNever};
     next.value = estimate(next.cuts);
     if (next.value == kNever) {
-      // Parts that need less memory may fit.
+      // Other cuts, whose parts need less memory, may fit.
       next.value = countBytes(next.cuts);
       descend(next, countBytes, left);
       next.value = estimate(next.cuts);
@@ -232,14 +239,16 @@ bool ChunkSearch::findSeeds() {
   llvm::sort(seeds);
   if (seeds.size() > kSimulated)
     seeds.resize(kSimulated);
-  // An order may need more memory than the estimate assumes.
+  // An order may need more memory than the estimate assumes, so cuts that need
+  // the least memory are tried too.
   if (isLimited && !seeds.empty())
     seeds.push_back(findSmallest());
   return !seeds.empty();
 }
 
-/// Returns the cuts with the shortest steps, after moving them, in the order
-/// that doesn't depend on times.
+/// Simulates the seeds in an order that doesn't depend on times, and moves the
+/// best ones by the results. Returns these, sorted by the length of their
+/// steps.
 std::vector<JudgedCuts> ChunkSearch::simulateSeeds() {
   auto simulate = [&](const Cuts &cuts) { return judge.simulate(cuts); };
   std::vector<JudgedCuts> judged;
@@ -261,7 +270,8 @@ std::vector<JudgedCuts> ChunkSearch::simulateSeeds() {
 }
 
 std::optional<PipelinePlan> ChunkSearch::improve() {
-  // The order that is chosen may be a different one.
+  // From here on, cuts are judged with the order that is best for their times,
+  // which may differ from the one simulated before.
   auto choose = [&](const Cuts &cuts) { return judge.chooseOrder(cuts); };
   auto countLeft = [&] {
     return std::max<int64_t>(0, 2 * kMostActions - judge.getWork()) /
@@ -284,7 +294,7 @@ std::optional<PipelinePlan> ChunkSearch::improve() {
   return judge.describe(best.cuts);
 }
 
-/// Returns cuts whose parts need about as little memory as any.
+/// Returns cuts with which the largest stage needs about the least memory.
 JudgedCuts ChunkSearch::findSmallest() const {
   int64_t left = estimates;
   auto countBytes = [&](const Cuts &cuts) { return judge.countBytes(cuts); };
@@ -348,7 +358,7 @@ static std::vector<Attempt> makeAttempts(const LayerModel &model,
   return attempts;
 }
 
-/// Divides the estimates among all attempts.
+/// Divides the estimates that are allowed in total among all attempts.
 static void allowEstimates(std::vector<Attempt> &attempts) {
   int64_t parts = 0;
   for (const Attempt &attempt : attempts)

@@ -1,4 +1,4 @@
-//===- Circles.cpp - Circles of actions that wait forever -----------------===//
+//===- Circles.cpp - Cycles of actions that wait forever ------------------===//
 
 #include "Hfta/Planning/Simulator.h"
 
@@ -11,8 +11,9 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 namespace {
-/// Follows an action or message that has never begun to something it waits for
-/// that has never begun either, and so on. This path ends in a circle.
+/// Finds the cycle of a deadlock. Goes from an action or message that has never
+/// begun to one that it waits for and that has never begun either, and so on,
+/// until it meets one for the second time.
 class CircleFinder {
 public:
   CircleFinder(const Simulation &plan, const SimulationResult &result)
@@ -92,7 +93,8 @@ Wait CircleFinder::followAction(unsigned action, WaitReason &reason) const {
   llvm_unreachable("an action that waits for nothing begins");
 }
 
-/// Returns what must happen before the message's place is free.
+/// Returns what must happen before the message's slot is free; nothing if it is
+/// free.
 std::optional<Wait> CircleFinder::findPlace(unsigned message) const {
   unsigned slot = plan.messages[message].slot;
   for (unsigned before = message; slot != kNone && before-- > 0;) {

@@ -1,4 +1,4 @@
-//===- Cluster.cpp - Machines, their devices and what joins them ----------===//
+//===- Cluster.cpp - Machines, their devices and their links --------------===//
 
 #include "Hfta/Planning/Cluster.h"
 

@@ -18,7 +18,7 @@ int32_t DeviceSet::getCount(int32_t machine) const {
 
 void DeviceSet::add(int32_t machine, int32_t count) {
   total += count;
-  // A set mostly grows at its end.
+  // Machines are mostly added in ascending order.
   if (count > 0 && (parts.empty() || parts.back().machine < machine)) {
     parts.push_back({machine, count});
     return;
@@ -63,7 +63,8 @@ DeviceSet FreeDevices::take(int64_t count, Placement placement) {
         takeFrom(machine, 1, taken, missing);
     return taken;
   }
-  // Whether a machine is in use is decided before the set takes anything.
+  // Whether a machine is in use is decided by the state before this call takes
+  // anything.
   llvm::SmallVector<int32_t, 16> before = free;
   for (bool wanted : {true, false})
     for (int32_t machine : order) {

@@ -1,4 +1,4 @@
-//===- FactorBuckets.cpp - Sums of factors that go together ---------------===//
+//===- FactorBuckets.cpp - Buckets of factors for all-reduces -------------===//
 
 #include "Hfta/Planning/FactorBuckets.h"
 
@@ -14,37 +14,36 @@ using namespace mlir::hfta::planning;
 
 namespace {
 /// The time at which the network is free after some transfers, as a function of
-/// when it was free before them: at least `least`, and at least `seconds`
-/// later.
+/// the time `free` from which on they may use it: max(free + seconds, least).
 struct Delay {
   double seconds = 0;
   double least = -std::numeric_limits<double>::infinity();
 
   double apply(double free) const { return std::max(free + seconds, least); }
-  /// Adds another transfer, before all that are counted already.
+  /// Adds a transfer that comes before all that have been added.
   void prepend(const OtherTransfer &other) {
     least = std::max(least, apply(other.ready + other.seconds));
     seconds += other.seconds;
   }
 };
 
-/// A problem with precomputed figures of each prefix of the factors.
+/// A problem with prefix sums over its factors.
 class Network {
 public:
   explicit Network(const BucketProblem &problem);
 
   int64_t getCount() const { return problem.factors.size(); }
-  /// Returns whether a bucket may begin at this factor, and so another one end
-  /// before it.
+  /// Returns whether one bucket may end before this factor and the next one
+  /// begin with it.
   bool isCut(int64_t place) const {
     return place == 0 || place == getCount() ||
            problem.factors[place - 1].endsBlock;
   }
-  /// Returns how many other transfers (not of factors) are sent before a bucket
-  /// whose last factor is number `end` - 1.
+  /// Returns the number of other transfers (not of factors) that are sent
+  /// before the bucket whose last factor is `end` - 1.
   size_t getOthers(int64_t end) const { return end == 0 ? 0 : others[end]; }
-  /// Returns when a bucket of the factors from `first` up to `end` would begin
-  /// if the network were free, after the bucket before it, from `free` on.
+  /// Returns when the bucket of factors [first, end) begins, if the previous
+  /// bucket leaves the network free from `free` on.
   double getBegin(int64_t first, int64_t end, double free) const;
   Bucket getBucket(int64_t first, int64_t end, double free) const;
   const OtherTransfer &getOther(size_t number) const { return sorted[number]; }
@@ -58,7 +57,7 @@ private:
   const BucketProblem &problem;
   std::vector<OtherTransfer> sorted;
   // Element i of each of these vectors describes the first i factors.
-  std::vector<double> ready; ///< when all are ready
+  std::vector<double> ready; ///< when all of them are ready
   std::vector<int64_t> elements;
   std::vector<size_t> others;
 };
@@ -113,8 +112,8 @@ BucketPlan planning::getBucketTimes(const BucketProblem &problem,
 BucketPlan planning::planBuckets(const BucketProblem &problem) {
   Network network(problem);
   int64_t count = network.getCount();
-  // For the factors before each place: the earliest end of their last bucket,
-  // and where that bucket begins.
+  // Dynamic programming: for the factors before each index, the earliest end of
+  // their last bucket, and the first factor of that bucket.
   std::vector<double> ends(count + 1, std::numeric_limits<double>::infinity());
   std::vector<int64_t> firsts(count + 1, 0);
   ends[0] = 0;

@@ -19,8 +19,8 @@ InversionCost planning::makeCubicInversionCost(double launch, double each,
   };
 }
 
-/// Interpolates on a line through both points with logarithmic axes; where a
-/// logarithm doesn't exist, with linear ones.
+/// Interpolates between two points, linearly on logarithmic axes, or on linear
+/// ones if a logarithm doesn't exist.
 static double interpolate(double x, double x0, double y0, double x1,
                           double y1) {
   if (y0 <= 0 || y1 <= 0)

@@ -1,4 +1,4 @@
-//===- FactorGrid.cpp - Ranks that keep inverses, and others --------------===//
+//===- FactorGrid.cpp - Ranks in rows and columns -------------------------===//
 
 #include "Hfta/Planning/FactorGrid.h"
 
@@ -15,7 +15,7 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Prints a number in as few digits as a reader would write.
+/// Prints a number with up to six digits, without trailing zeros.
 static std::string print(double number) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%g", number);
@@ -31,7 +31,7 @@ llvm::Expected<FactorGrid> planning::makeFactorGrid(double fraction,
                       print(fraction)));
   double share = std::max(1.0, fraction * static_cast<double>(ranks));
   int64_t rows = std::llround(share);
-  // A fraction such as 1/3 isn't exact in binary.
+  // A fraction such as 1/3 has no exact binary representation.
   if (std::abs(share - static_cast<double>(rows)) > 1e-6 || ranks % rows != 0)
     return llvm::createStringError(
         llvm::formatv("a fraction of {0} of {1} ranks is {2}: expected a whole "
@@ -53,19 +53,21 @@ std::optional<double> planning::readFraction(llvm::StringRef placement) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Layers whose factors must be in one column.
+/// Layers that share factors with each other, directly or through other layers.
+/// These factors must be in one column.
 struct LayerGroup {
   std::vector<int64_t> layers;
   std::vector<int64_t> factors; ///< without duplicates
-  double weight = 0;            ///< the sum over all factors
+  double weight = 0;            ///< the sum of the factors' weights
 };
 } // namespace
 
-/// Returns the groups of layers, the heaviest ones first.
+/// Returns the groups of layers, sorted by descending weight.
 static std::vector<LayerGroup> groupLayers(llvm::ArrayRef<Factor> factors,
                                            llvm::ArrayRef<FactorPair> layers,
                                            FactorWeight weight) {
-  // Factors are numbered as they are, layers after them.
+  // The members of the classes are the factors, by their numbers, and after
+  // them the layers.
   llvm::EquivalenceClasses<int64_t> classes;
   int64_t base = factors.size();
   for (int64_t layer = 0, count = layers.size(); layer < count; ++layer) {

@@ -40,8 +40,8 @@ FactorOwners planning::placeBySize(llvm::ArrayRef<Factor> factors,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The matrices that one rank inverts. All of them must be added before the
-/// times are read.
+/// The matrices that one rank inverts. Times are valid once all matrices have
+/// been added.
 class Batches {
 public:
   void add(const Factor &factor) {
@@ -50,7 +50,8 @@ public:
     else
       sizes.push_back({factor.size, factor.count});
   }
-  /// Returns the seconds for all sizes down to `least`, each size in one batch.
+  /// Returns the seconds for inverting all matrices of at least `least` rows,
+  /// with one batch for each size.
   double getSeconds(const InversionCost &invert, int64_t least = 0) {
     llvm::sort(sizes, std::greater<>());
     double seconds = 0;
@@ -79,7 +80,7 @@ planning::getBroadcasts(llvm::ArrayRef<Factor> factors,
     if (owner != kEveryRank)
       owned[owner].add(factor);
   std::vector<FactorBroadcast> broadcasts;
-  // The number of an owner's only broadcast, if broadcasts are merged.
+  // If broadcasts are merged, each owner has one, whose index is in `numbers`.
   constexpr size_t kNoNumber = -1;
   std::vector<size_t> numbers(ranks, kNoNumber);
   for (int64_t factor = 0, count = factors.size(); factor < count; ++factor) {
@@ -114,7 +115,8 @@ PlacementTimes planning::getPlacementTimes(llvm::ArrayRef<Factor> factors,
   std::vector<FactorBroadcast> broadcasts =
       getBroadcasts(factors, owners, costs);
   PlacementTimes times;
-  // An owner's last broadcast waits for all that the owner inverts for others.
+  // The last broadcast is ready when the slowest owner has inverted all that it
+  // inverts for others.
   if (!broadcasts.empty())
     times.inverted = broadcasts.back().ready;
   times.inverted += everywhere.getSeconds(costs.invert);

@@ -1,4 +1,4 @@
-//===- Improve.cpp - Changes of a plan that make it faster ----------------===//
+//===- Improve.cpp - Local search for faster plans ------------------------===//
 
 #include "Candidates.h"
 
@@ -10,7 +10,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Goes from a plan to its best neighbour until no neighbour is better.
+/// Replaces a plan by a better neighbour as long as one is found.
 class Improver {
 public:
   Improver(Judge &judge, Candidate start, int64_t budget)
@@ -42,11 +42,11 @@ private:
 
 } // namespace
 
-/// A plan whose estimate exceeds the best latency by this factor isn't judged:
-/// estimates are mostly lower than latencies.
+/// Plans whose estimate exceeds the best latency by more than this factor
+/// aren't judged, as estimates are mostly lower than latencies.
 static constexpr double kHopeful = 1.02;
-/// The factor for small problems. With few micro-batches, where replicas idle,
-/// the estimate may be far above the latency.
+/// A larger factor for small problems. With few micro-batches, where replicas
+/// idle, the estimate may be far above the latency.
 static constexpr double kHopefulOfSmall = 2;
 
 void Improver::consider(const Stages &stages) {
@@ -67,8 +67,9 @@ void Improver::consider(const Stages &stages) {
 static constexpr int64_t kMostCuts = 32;
 static constexpr int64_t kMostCounts = 16;
 
-/// Adds the current plan with two stages in place of the `count` stages from
-/// `begin` on.
+/// Considers the current plan with the `count` stages from `begin` on replaced
+/// by two, which are cut after layer `cut` and run on the devices `front` and
+/// `back`.
 void Improver::addDivided(size_t begin, size_t count, int64_t cut,
                           const DeviceSet &front, const DeviceSet &back) {
   Stages stages(current.stages.begin(), current.stages.begin() + begin);
@@ -80,8 +81,8 @@ void Improver::addDivided(size_t begin, size_t count, int64_t cut,
   consider(stages);
 }
 
-/// Replaces `count` stages by two, with their devices divided in all ways that
-/// keep those of a machine together or scatter them.
+/// Considers replacing `count` stages by two. Tries several cuts and numbers of
+/// devices, and keeps the devices of a machine together or scatters them.
 void Improver::divideStages(size_t begin, size_t count) {
   int64_t first = current.stages[begin].first;
   int64_t last = current.stages[begin + count - 1].last;
@@ -133,8 +134,8 @@ void Improver::mergeStages() {
   }
 }
 
-/// Moves the cuts before the stages from `first` to `last`, both at least 1, by
-/// `layers`; returns nothing where a stage would be empty.
+/// Moves the cuts before stages `first` to `last`, both at least 1, by `layers`
+/// layers. Returns nothing if a stage would be empty.
 static std::optional<Stages> shiftCuts(const Stages &stages, size_t first,
                                        size_t last, int64_t layers) {
   Stages shifted = stages;
@@ -164,7 +165,8 @@ void Improver::shiftRuns() {
 // Devices
 //===----------------------------------------------------------------------===//
 
-/// Gives all stages these numbers of devices, in order.
+/// Considers the stages of `cuts` with these numbers of devices, in each
+/// placement.
 void Improver::layOut(const Stages &cuts, ArrayRef<int64_t> counts) {
   for (Placement placement : kPlacements) {
     FreeDevices free(costs.getCluster().devices);
@@ -175,8 +177,8 @@ void Improver::layOut(const Stages &cuts, ArrayRef<int64_t> counts) {
   }
 }
 
-/// Moves devices from each stage, or from the unused ones, to each other stage,
-/// or leaves them unused.
+/// Considers moving 1, 4, 16, … devices from each stage, or from the unused
+/// devices, to each other stage, or to the unused ones.
 void Improver::moveDevices() {
   SmallVector<int64_t, 8> counts;
   for (const Stage &stage : current.stages)
@@ -198,7 +200,8 @@ void Improver::moveDevices() {
         moved[to] += step;
         ArrayRef<int64_t> replicas = ArrayRef(moved).drop_back();
         layOut(current.stages, replicas);
-        // Work moves along, over all cuts in between.
+        // When devices move between two stages, layers should move too, so
+        // shift all cuts between them.
         for (int64_t layers : kShifts)
           if (from + 1 != places && to + 1 != places)
             if (std::optional<Stages> shifted =
@@ -208,8 +211,9 @@ void Improver::moveDevices() {
       }
 }
 
-/// Gives one device of one machine away, or exchanges it for one of another
-/// machine.
+/// Considers moving one device of a machine from stage `a` to stage `b`, or
+/// exchanging it for one of another machine. If `b` is the number of stages, it
+/// stands for the unused devices.
 void Improver::exchangeDevices(size_t a, size_t b, const FreeDevices &unused) {
   DeviceSet rest = unused.getRest();
   bool isUnused = b == current.stages.size();
@@ -227,7 +231,7 @@ void Improver::exchangeDevices(size_t a, size_t b, const FreeDevices &unused) {
     if (!stages[a].devices.empty() && (isUnused || !stages[b].devices.empty()))
       consider(stages);
   };
-  // Machines are mostly alike: a few show what an exchange may gain.
+  // Machines are mostly alike, so trying a few of them is enough.
   constexpr size_t kMostMachines = 8;
   for (const DeviceSet::Part &out :
        current.stages[a].devices.getParts().take_front(kMostMachines)) {

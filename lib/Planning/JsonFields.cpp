@@ -1,4 +1,4 @@
-//===- JsonFields.cpp - Objects in JSON files of users --------------------===//
+//===- JsonFields.cpp - Reads objects in JSON files of users --------------===//
 
 #include "JsonFields.h"
 
@@ -18,7 +18,8 @@ namespace json = llvm::json;
 // Parsing
 //===----------------------------------------------------------------------===//
 
-/// Returns whether brackets outside of strings are nested at most `most` deep.
+/// Returns whether brackets outside of strings are nested at most `most` levels
+/// deep.
 static bool isNestedAtMost(StringRef text, int64_t most) {
   int64_t depth = 0;
   bool isString = false;
@@ -91,7 +92,8 @@ void JsonFields::ignore(llvm::ArrayRef<StringRef> keys) {
   known.insert(keys.begin(), keys.end());
 }
 
-/// Describes a range; `isBounded` says whether it ends with `most`.
+/// Describes the expected numbers for a message. `isBounded` says whether
+/// `most` is a limit.
 static std::string describe(StringRef kind, const Twine &least,
                             const Twine &most, bool isBounded) {
   return isBounded ? (kind + " from " + least + " to " + most).str()

@@ -1,4 +1,4 @@
-//===- JsonFields.h - Objects in JSON files of users ------------*- C++ -*-===//
+//===- JsonFields.h - Reads objects in JSON files of users ------*- C++ -*-===//
 
 #ifndef HFTA_LIB_PLANNING_JSONFIELDS_H
 #define HFTA_LIB_PLANNING_JSONFIELDS_H
@@ -15,9 +15,9 @@
 
 namespace mlir::hfta::planning {
 
-/// Parses JSON as llvm::json::parse does. Since the stack of that function
-/// grows with each bracket, values that are nested deeper than any of ours are
-/// an error.
+/// Parses JSON as llvm::json::parse does, but refuses values that are nested
+/// deeper than any of our formats: that function is recursive and would
+/// overflow the stack.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
 /// The numbers that a field may have.
@@ -27,10 +27,11 @@ struct NumberRange {
   bool includesLeast = true;
 };
 
-/// Reads the fields of one object. The first error of the file is kept in
-/// `error`, with the path of its field, such as "tasks[3].seconds"; later calls
-/// then return some value in their range. Fields that aren't read by the time
-/// of `finish` are errors.
+/// Reads the fields of one object. `error` keeps the first error of the file,
+/// with the path of its field, such as "tasks[3].seconds". After an error,
+/// functions return some value in their range, so that callers needn't check
+/// each of them. Fields that haven't been read when `finish` is called are
+/// errors.
 class JsonFields {
 public:
   using Read = llvm::function_ref<void(JsonFields &)>;
@@ -40,37 +41,41 @@ public:
       : object(object), path(std::move(path)), error(error) {}
 
   bool has(llvm::StringRef key) const { return object.get(key); }
-  /// Returns whether the field is there and null.
+  /// Returns whether the object has the field and it is null.
   bool isNull(llvm::StringRef key);
-  /// Accepts these fields without reading them.
+  /// Accepts these fields without reading them, so that `finish` doesn't refuse
+  /// them.
   void ignore(llvm::ArrayRef<llvm::StringRef> keys);
 
   int64_t getWhole(llvm::StringRef key, int64_t least,
                    int64_t most = std::numeric_limits<int64_t>::max());
   double getNumber(llvm::StringRef key, NumberRange range);
-  /// `unless` is the value of a field that isn't there; without it, the object
-  /// must have the field.
+  /// Returns a truth value. A missing field has the value `unless`; without
+  /// `unless`, it is an error.
   bool getFlag(llvm::StringRef key, std::optional<bool> unless = std::nullopt);
-  /// Returns a text that isn't empty.
+  /// Returns a string, which must not be empty.
   std::string getText(llvm::StringRef key);
-  /// Returns the place of the field's text in a list of texts.
+  /// Returns the index in `texts` of the field's string.
   size_t getChoice(llvm::StringRef key, llvm::ArrayRef<llvm::StringRef> texts);
   std::vector<int64_t> getWholes(llvm::StringRef key, int64_t least);
   std::vector<std::string> getTexts(llvm::StringRef key);
-  /// Returns lists of texts, none of which is empty.
+  /// Returns lists of strings. Neither a list nor a string may be empty; there
+  /// may be no lists.
   std::vector<std::vector<std::string>> getLists(llvm::StringRef key);
 
   /// Calls `read` with the fields of an object.
   void readObject(llvm::StringRef key, Read read);
-  /// Calls `read` with the fields of each object in an array.
+  /// Calls `read` with the fields of each object in an array, which may be
+  /// empty.
   void forEach(llvm::StringRef key, Read read);
-  /// The array must have an object, and at most `most`.
+  /// Does the same as forEach, for an array of at least one and at most `most`
+  /// objects.
   void forEachOfSome(llvm::StringRef key, Read read,
                      size_t most = std::numeric_limits<size_t>::max());
 
   /// Returns whether the file has no error so far.
   bool isGood() const { return error.empty(); }
-  /// Reports an error of a field.
+  /// Records an error about a field, unless the file already has an error.
   void say(const llvm::Twine &key, const llvm::Twine &message);
   /// Reports every field that hasn't been read as an error.
   void finish();
@@ -92,8 +97,8 @@ private:
   llvm::StringSet<> known;
 };
 
-/// Reads a file that holds one object. Returns the first error; empty if there
-/// is none.
+/// Parses a file that consists of one object and calls `read` with its fields.
+/// Returns the first error; empty if there is none.
 std::string readFields(llvm::StringRef text, JsonFields::Read read);
 
 } // namespace mlir::hfta::planning

@@ -101,7 +101,7 @@ static void addBuckets(KfacPlan &plan, const KfacModel &model,
   plan.buckets = planBuckets(getBucketProblem(model, costs, plan.readyOrder));
 }
 
-/// Chooses the best owners of a column's factors among its ranks.
+/// Chooses the owners of a column's factors among the ranks of the column.
 static void placeInColumn(KfacPlan &plan, llvm::ArrayRef<Factor> matrices,
                           int64_t column, const PlacementCosts &costs) {
   std::vector<Factor> factors;
@@ -204,7 +204,8 @@ KfacMemory planning::getMemory(const KfacModel &model, const KfacCosts &costs,
 KfacMemory planning::getLargestMemory(const KfacModel &model,
                                       const KfacCosts &costs,
                                       const KfacPlan &plan) {
-  // A rank's memory depends only on its column: local plans have one row.
+  // A rank's memory depends on its column alone. In local plans, where ranks
+  // differ, each column has only one rank.
   KfacMemory largest;
   for (int64_t column = 0; column < plan.grid.columns; ++column) {
     KfacMemory memory =
@@ -219,8 +220,8 @@ KfacMemory planning::getLargestMemory(const KfacModel &model,
 // The choice
 //===----------------------------------------------------------------------===//
 
-/// Lists plans, the balanced one first: of equal ones it needs the network
-/// least.
+/// Lists the plans to compare. The balanced plan comes first: it needs the
+/// network least, and should be chosen if others are equally good.
 static std::vector<KfacPlan>
 getCandidates(const KfacModel &model, const KfacCosts &costs, int64_t ranks) {
   std::vector<KfacPlan> plans = {planBalanced(model, costs, ranks)};
@@ -232,7 +233,7 @@ getCandidates(const KfacModel &model, const KfacCosts &costs, int64_t ranks) {
     if (grid.columns > 1)
       plans.push_back(planFraction(model, costs, grid));
     plans.push_back(planFraction(model, costs, grid, FactorPairing::together));
-    // With one row, a column is one rank.
+    // With one row, a column is one rank, so that pairing has no effect.
     if (rows > 1)
       plans.push_back(planFraction(model, costs, grid, FactorPairing::apart));
   }

@@ -1,4 +1,4 @@
-//===- KfacSimulation.cpp - When ranks do what of a K-FAC step ------------===//
+//===- KfacSimulation.cpp - Simulates steps of K-FAC ----------------------===//
 
 #include "KfacStep.h"
 
@@ -79,7 +79,8 @@ void KfacStepRun::addBarrier(unsigned queue, Actions after) {
   labels.back().reset();
 }
 
-/// Returns the dependence on all that a queue has so far.
+/// Returns the last action of a queue, for actions that depend on all of the
+/// queue so far; none if the queue is empty.
 Actions KfacStepRun::getLast(unsigned queue) const {
   const std::vector<unsigned> &actions = simulation.queues[queue].actions;
   return actions.empty() ? Actions() : Actions{actions.back()};
@@ -89,8 +90,9 @@ Actions KfacStepRun::getLast(unsigned queue) const {
 // Forward and backward
 //===----------------------------------------------------------------------===//
 
-/// Adds forwards and backwards. Local statistics take time only of their owner,
-/// unless each rank computes all and drops the others'.
+/// Adds forwards and backwards. With local statistics, the moments of a factor
+/// take time on its owner only. If schedules go by blocks, they take time on
+/// all ranks: each computes all moments and drops those of others.
 void KfacStepRun::addChains() {
   chainOfRank.assign(ranks, 0);
   llvm::SmallVector<int64_t> all = llvm::to_vector(
@@ -150,15 +152,15 @@ Actions KfacStepRun::getBackwards(int64_t block) const {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// Adds the sums in the order in which they would be ready if no chain had to
-/// wait.
+/// Adds the all-reduces of gradients and factors. They are in the order in
+/// which they would be ready if no forward or backward had to wait.
 void KfacStepRun::addReductions() {
   network = addQueue();
   if (!costs.isOverlapped)
     addBarrier(network, getBackwards(0));
   std::vector<int64_t> order;
   BucketProblem problem = getBucketProblem(model, costs, order);
-  // The sums of gradients, in the order of `others`.
+  // The blocks that have gradients, in the order of `problem.others`.
   std::vector<int64_t> gradients;
   for (int64_t block = model.blocks.size(); block-- > 0;)
     if (model.blocks[block].gradientElements > 0)
@@ -225,7 +227,8 @@ void KfacStepRun::addInversions(int64_t rank) {
         rank);
 }
 
-/// Sends inverses from their owners to the other ranks of the column.
+/// Adds the broadcasts of inverses from their owners to the other ranks of the
+/// column.
 void KfacStepRun::addColumn(int64_t column) {
   unsigned queue = columns[column] = addQueue();
   if (step != KfacStep::inverses || plan.grid.rows == 1)
@@ -275,8 +278,9 @@ void KfacStepRun::addPrecondition(int64_t rank) {
                             KfacActivity::precondition, rank);
 }
 
-/// Each rank in a row sends its column's gradients to the others in it; the
-/// ranks with the least work come first.
+/// Adds the broadcasts in a row: each rank sends the preconditioned gradients
+/// of its column's layers to the others. The ranks with the least work send
+/// first.
 void KfacStepRun::addRow(int64_t row) {
   const FactorGrid &grid = plan.grid;
   unsigned queue = addQueue();
@@ -310,7 +314,8 @@ void KfacStepRun::addRow(int64_t row) {
   }
 }
 
-/// Adds all ranks' inverses, then their directions.
+/// Adds the inversions and broadcasts of all ranks, and then their
+/// preconditioning.
 void KfacStepRun::addPhases() {
   preconditions.resize(ranks);
   owned.resize(ranks);

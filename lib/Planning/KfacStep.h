@@ -11,26 +11,28 @@
 
 namespace mlir::hfta::planning {
 
-/// Actions in other queues that an action comes after.
+/// Numbers of actions that must end before another action, of another queue,
+/// begins.
 using Actions = llvm::SmallVector<unsigned, 2>;
 
-/// The matrices of a block that one rank, or each rank of a column, inverts.
+/// The matrices of a block that one rank inverts, or, if the owner is
+/// kEveryRank, each rank of a column.
 struct InversionTask {
   int64_t block = 0;
   int64_t column = 0;
   int64_t owner = kEveryRank;
-  /// The number of matrices of each size.
+  /// The numbers of matrices by their size in rows, the largest first.
   std::map<int64_t, int64_t, std::greater<>> counts;
   int64_t elements = 0;
-  int64_t factor = 0; ///< the first factor
+  int64_t factor = 0; ///< the number of the first factor
 };
 
-/// Lists the inversions of all layers, block by block; within a block, those of
-/// single ranks or columns come first.
+/// Lists the inversions of all layers, ordered by block. Within a block, those
+/// of single ranks or columns come before those of all ranks.
 std::vector<InversionTask> listInversions(const KfacModel &model,
                                           const KfacPlan &plan);
 
-/// The work of all ranks in one step; see simulateStep.
+/// Simulates the work of all ranks in one step; see simulateStep.
 class KfacStepRun {
 public:
   KfacStepRun(const KfacModel &model, const KfacCosts &costs,
@@ -41,11 +43,12 @@ public:
   KfacRun run();
 
 private:
-  /// Ranks whose forwards and backwards take equally long.
+  /// Forwards and backwards of one rank, or of all ranks for which they take
+  /// equally long.
   struct Chain {
     int64_t rank = kEveryRank;
     unsigned queue = 0;
-    std::vector<unsigned> forwards, backwards; ///< indexed by block
+    std::vector<unsigned> forwards, backwards; ///< actions, indexed by block
   };
 
   bool isFactorStep() const { return step != KfacStep::plain; }
@@ -54,7 +57,8 @@ private:
   unsigned add(unsigned queue, double seconds, Actions after,
                KfacActivity activity, int64_t rank = kEveryRank,
                int64_t number = 0);
-  /// Adds an invisible action: later work in its queue waits for `after`.
+  /// Adds an action that takes no time and isn't drawn. All later actions of
+  /// its queue wait for `after`.
   void addBarrier(unsigned queue, Actions after);
 
   void addChains();
@@ -81,27 +85,32 @@ private:
   int64_t ranks;
 
   Simulation simulation;
-  std::vector<std::optional<KfacEvent>> labels; ///< the event of each action
+  /// The event of each action; none for barriers.
+  std::vector<std::optional<KfacEvent>> labels;
   std::vector<Chain> chains;
   std::vector<size_t> chainOfRank;
   unsigned network = 0;
   std::optional<unsigned> lastGradients;
-  std::vector<unsigned> reductions; ///< by factor
-  std::vector<unsigned> queues;     ///< by rank
-  /// For each rank, the inversions that it broadcasts, by size.
+  std::vector<unsigned> reductions; ///< the action that adds up each factor
+  std::vector<unsigned> queues;     ///< the queue of each rank
+  /// For each rank, the actions in which it inverts matrices for others, by the
+  /// matrices' size.
   std::vector<std::map<int64_t, unsigned, std::greater<>>> owned;
-  std::vector<unsigned> columns;       ///< queues
-  std::vector<unsigned> preconditions; ///< by rank
+  /// The queue of each column's broadcasts.
+  std::vector<unsigned> columns;
+  /// The action in which each rank preconditions.
+  std::vector<unsigned> preconditions;
 
-  // These are used if isByBlocks is set.
+  // The members below are used if `costs.isByBlocks` is set.
 
-  /// The queue that sends inverses, which all ranks go through in one order.
+  /// The queue of broadcasts of inverses. All ranks run it in the same order.
   unsigned gifts = 0;
-  /// Inversions since the last action of `gifts`; the next one waits for them.
+  /// Inversions since the last action of `gifts`. The next action of `gifts`
+  /// waits for them.
   Actions ungiven;
-  /// The action after which the inverses of a block and column have arrived.
+  /// The action that sends the inverses of a block and column.
   std::map<std::pair<int64_t, int64_t>, unsigned> given;
-  /// For each rank, the preconditioning of each block.
+  /// For each rank, the action that preconditions each block.
   std::vector<std::map<int64_t, unsigned>> preconditionOfBlock;
 };
 

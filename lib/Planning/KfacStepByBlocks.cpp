@@ -1,10 +1,10 @@
-//===- KfacStepByBlocks.cpp - A step of K-FAC as schedules have it --------===//
+//===- KfacStepByBlocks.cpp - A step of K-FAC, block by block -------------===//
 //
-// After the last sum, each rank updates the running means of statistics, goes
-// block by block through its own inversions, and then block by block through
-// preconditioning. Results are sent on a separate queue, which every rank goes
-// through in the same order: before a rank gets what another one has inverted,
-// it must have come as far with its own tasks.
+// This is the step that compiled schedules run. After the last all-reduce, each
+// rank updates the running means of statistics, does its own inversions, block
+// by block, and then preconditions, block by block. Results are sent in a
+// separate queue, whose order is the same on all ranks. So a rank gets another
+// one's inverses only after it has itself reached this point of its own tasks.
 //===----------------------------------------------------------------------===//
 
 #include "KfacStep.h"
@@ -20,7 +20,7 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// The inversions of all layers as tasks.
+/// Lists the inversions of all layers as tasks.
 class InversionTasks {
 public:
   InversionTasks(const KfacModel &model, const KfacPlan &plan)
@@ -33,8 +33,8 @@ private:
 
   const KfacModel &model;
   const KfacPlan &plan;
-  /// For each block, in the order in which they are met: the inversions of
-  /// single ranks or columns, which come first, and those of all ranks.
+  /// For each block, in the order in which they were added: the inversions of
+  /// single ranks or columns, and those of all ranks.
   std::map<int64_t, std::vector<InversionTask>> ofSome, ofAll;
 };
 
@@ -54,12 +54,13 @@ void InversionTasks::addFactor(int64_t block, int64_t number) {
   task->elements += matrices.getElements() * model.numbersPerElement;
 }
 
-/// Lists the inversions. Layers that share a factor each invert it for
-/// themselves, unless one inverse serves all; then the first layer does.
+/// Lists the inversions. If layers share a factor, each of them inverts it,
+/// unless one inverse serves them all: then the first layer does.
 std::vector<InversionTask> InversionTasks::list() {
   std::vector<bool> isInverted(model.factors.size());
   for (const KfacLayer &layer : model.layers) {
-    // An entry without gradients only says that its factors are in one column.
+    // A layer without gradients is listed only because its factors must be in
+    // one column.
     if (layer.gradientElements == 0)
       continue;
     int64_t block = model.getBlock(layer);
@@ -87,9 +88,9 @@ std::vector<InversionTask> planning::listInversions(const KfacModel &model,
 // Running means and inverses
 //===----------------------------------------------------------------------===//
 
-/// Adds the updates of running means. Each rank updates all of them, or for
-/// local statistics just its own; in that case the ranks then send each other
-/// their counts.
+/// Adds the updates of running means. Each rank updates all of them; with local
+/// statistics it updates only its own, and the ranks then send each other their
+/// counts of skipped factors.
 void KfacStepRun::addMeans() {
   std::vector<double> seconds(plan.grid.columns, 0);
   std::set<std::pair<int64_t, int64_t>> tasks;
@@ -108,8 +109,8 @@ void KfacStepRun::addMeans() {
         std::move(means), KfacActivity::broadcastInverses);
 }
 
-/// Adds an inversion. The ranks that invert send the result to the others in
-/// their column, and their counts to all ranks.
+/// Adds an inversion. The ranks that compute it send the inverses to the others
+/// in their column, and their counts of failures to all ranks.
 void KfacStepRun::addTask(const InversionTask &task) {
   const FactorGrid &grid = plan.grid;
   double seconds = 0;
@@ -158,7 +159,7 @@ void KfacStepRun::addBlocksOfInversions() {
 //===----------------------------------------------------------------------===//
 
 /// Adds the preconditioning of a rank. A block waits for the inverses of its
-/// layers' factors, and thereby for all that were sent before.
+/// layers' factors, and so for all inverses that are sent before these.
 void KfacStepRun::addBlocksOfPreconditions(int64_t rank) {
   int64_t own = plan.grid.getColumn(rank);
   std::map<int64_t, std::pair<double, unsigned>> blocks;
@@ -182,17 +183,18 @@ void KfacStepRun::addBlocksOfPreconditions(int64_t rank) {
             KfacActivity::precondition, rank, block);
 }
 
-/// When all ranks in the row have come as far, each of them that has layers in
-/// the block sends these layers' gradients, those of neighbouring layers
-/// together, and inner products.
+/// Adds the broadcasts of preconditioned gradients in a row. Those of a block
+/// begin when all ranks of the row have preconditioned it. Each rank with
+/// layers in the block sends one message for every run of neighbouring layers,
+/// and inner products.
 void KfacStepRun::addBlocksOfRow(int64_t row) {
   const FactorGrid &grid = plan.grid;
   unsigned queue = addQueue();
   struct Sent {
     int64_t elements = 0, messages = 1;
   };
-  std::map<int64_t, std::map<int64_t, Sent>> blocks; // indexed by column
-  std::map<int64_t, int64_t> lastColumn;             // indexed by block
+  std::map<int64_t, std::map<int64_t, Sent>> blocks; // by block, then by column
+  std::map<int64_t, int64_t> lastColumn;             // by block
   for (auto [layer, column] :
        llvm::zip_equal(model.layers, plan.columns.layers)) {
     if (grid.columns == 1 || layer.gradientElements == 0)

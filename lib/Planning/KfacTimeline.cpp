@@ -34,7 +34,8 @@ static BarKind getBarKind(KfacActivity activity) {
   llvm_unreachable("an activity without a bar");
 }
 
-/// Names the number of an event; returns nothing where there is only one.
+/// Returns the text for an event's number; empty for activities that happen
+/// once.
 static std::string nameNumber(const KfacEvent &event) {
   std::string number = std::to_string(event.number);
   switch (event.activity) {

@@ -1,4 +1,4 @@
-//===- Latency.cpp - How long a batch takes in a pipeline -----------------===//
+//===- Latency.cpp - The time of a batch in a pipeline --------------------===//
 
 #include "Hfta/Planning/Latency.h"
 
@@ -15,7 +15,8 @@ SmallVector<int64_t, 8> mlir::hfta::planning::getInFlight(
     ArrayRef<int64_t> most) {
   int64_t stages = (stations.size() + 1) / 2;
   SmallVector<int64_t, 8> inFlight(stages);
-  // The micro-batches in flight from the stage on: one per lane.
+  // The micro-batches in flight from this stage to the last one: one for each
+  // lane.
   int64_t behind = 0;
   for (int64_t i = stages - 1; i >= 0; --i) {
     int64_t lanes = stations[2 * i].lanes;
@@ -36,8 +37,8 @@ SmallVector<int64_t, 8> mlir::hfta::planning::getInFlight(
 
 namespace {
 
-/// Executes the forwards and backwards of all stations, each as soon as the
-/// times of what it waits for are known.
+/// Computes when the forwards and backwards of all stations end, each as soon
+/// as the times of its predecessors are known.
 class Recursion {
 public:
   Recursion(ArrayRef<Station> stations, ArrayRef<int64_t> inFlight,
@@ -47,12 +48,15 @@ public:
 
 private:
   struct State {
-    /// Micro-batches in flight, over all lanes. Links admit one less than the
-    /// stage before them, or all.
+    /// The most micro-batches in flight, over all lanes. A link admits one less
+    /// than the stage before it, or all if that stage admits all.
     int64_t window;
-    bool takesTurns;                       ///< false: a link of full duplex
-    std::vector<double> forward, backward; // ends by micro-batch
-    int64_t forwards = 0, backwards = 0;   // how many are done
+    /// Whether forwards and backwards exclude each other: not on links of full
+    /// duplex.
+    bool takesTurns;
+    // The seconds at which forwards and backwards end, by micro-batch.
+    std::vector<double> forward, backward;
+    int64_t forwards = 0, backwards = 0; // the numbers that are done
   };
 
   void setWindows(ArrayRef<int64_t> inFlight, Duplex duplex);
@@ -77,8 +81,9 @@ Recursion::Recursion(ArrayRef<Station> stations, ArrayRef<int64_t> inFlight,
   setWindows(inFlight, duplex);
 }
 
-/// Limits the windows: a station that admitted more micro-batches than the one
-/// before it releases would wait for some that wait for its own backwards.
+/// Sets the windows. If a station admitted more micro-batches than the station
+/// before it releases, it would wait for micro-batches that wait for its own
+/// backwards: a deadlock.
 void Recursion::setWindows(ArrayRef<int64_t> inFlight, Duplex duplex) {
   int64_t before = microBatches;
   for (size_t x = 0; x < stations.size(); ++x) {
@@ -86,7 +91,7 @@ void Recursion::setWindows(ArrayRef<int64_t> inFlight, Duplex duplex) {
     int64_t lanes = stations[x].lanes;
     state.takesTurns = !stations[x].isLink || duplex == Duplex::half;
     if (!stations[x].isLink) {
-      // This is rounded up: lanes without work don't wait.
+      // Round up, as lanes without work don't wait.
       int64_t most = (before + lanes - 1) / lanes;
       state.window = std::max<int64_t>(1, std::min(inFlight[x / 2], most));
       if (state.window * lanes >= microBatches)
@@ -103,8 +108,8 @@ void Recursion::setWindows(ArrayRef<int64_t> inFlight, Duplex duplex) {
   }
 }
 
-/// Returns the last forward that comes before backward `i` on a station: one of
-/// the same lane, as many rounds later as fit into the window.
+/// Returns the last forward that comes before backward `i` on a station: in the
+/// same lane, as many rounds later as the window allows.
 int64_t Recursion::getLastForward(int64_t x, int64_t i) const {
   int64_t lanes = stations[x].isLink ? 1 : stations[x].lanes;
   int64_t rounds =
@@ -175,7 +180,7 @@ double Recursion::run() {
     return std::numeric_limits<double>::infinity();
   double latency = 0;
   for (int64_t x = 0; x < count; ++x) {
-    // The replicas end one after the other.
+    // Replicas end at different times, so look at all micro-batches.
     double end =
         *std::max_element(states[x].backward.begin(), states[x].backward.end());
     latency = std::max(latency, end + stations[x].getEnd());
@@ -187,7 +192,8 @@ double mlir::hfta::planning::getLatency(ArrayRef<Station> stations,
                                         ArrayRef<int64_t> inFlight,
                                         const Workload &workload,
                                         Duplex duplex) {
-  // From some number on, each micro-batch takes as long as the one before.
+  // Extrapolate beyond some number of micro-batches, from which on each takes
+  // as long as the one before.
   constexpr int64_t kMost = 4096;
   int64_t microBatches = workload.microBatches;
   if (microBatches <= kMost)
@@ -201,8 +207,8 @@ double mlir::hfta::planning::getLatency(ArrayRef<Station> stations,
 // The estimate
 //===----------------------------------------------------------------------===//
 
-/// Returns the seconds between a station's first and last micro-batch if it is
-/// never idle.
+/// Returns the seconds between the first and the last micro-batch of a station
+/// that is never idle.
 static double getSteadyTime(const Station &station, const Workload &workload,
                             Duplex duplex) {
   double each = station.isLink && duplex == Duplex::full
@@ -217,7 +223,8 @@ mlir::hfta::planning::estimateLatency(ArrayRef<Station> stations,
   int64_t count = stations.size();
   int64_t pivot = count - 1;
   double steady = getSteadyTime(stations[pivot], workload, duplex);
-  // The time between the current station and the pivot.
+  // Forward and backward of all stations between the current one and the pivot,
+  // which is the busiest.
   double between = 0;
   for (int64_t x = count - 2; x >= 0; --x) {
     double time = getSteadyTime(stations[x], workload, duplex);

@@ -28,8 +28,8 @@ private:
 
   const StageCosts &costs;
   double memory;
-  // For the layers before each one: the devices that they need, and where their
-  // last stage begins.
+  // Dynamic programming: for the layers before each index, the number of
+  // devices that they need, and the first layer of their last stage.
   std::vector<int64_t> devices, begin;
 };
 
@@ -43,13 +43,15 @@ static int64_t getMostReplicas(const StageCosts &costs) {
   return workload.groups == 0 ? most : std::min(most, workload.groups);
 }
 
-/// Returns the number of devices that a stage needs; kNone if it never fits.
+/// Returns the number of devices that a stage needs; kNone if it doesn't fit on
+/// any number.
 int64_t Packing::countDevices(int64_t first, int64_t last) const {
   int64_t most = getMostReplicas(costs);
   double alone = costs.getPeakBytes(first, last, 1, 1);
   if (alone <= memory)
     return 1;
-  // Each replica has its share of the sums of gradients.
+  // With several sums of gradients, each replica holds its share of them, so
+  // that the bytes follow no simple formula.
   if (costs.getWorkload().groups > 1) {
     for (int64_t count = 2; count <= most; ++count)
       if (costs.getPeakBytes(first, last, count, 1) <= memory)
@@ -58,14 +60,15 @@ int64_t Packing::countDevices(int64_t first, int64_t last) const {
   }
   if (costs.getWorkload().costs == CostRule::units)
     return kNone;
-  // Replicas share everything except the parameters.
+  // Replicas divide everything among them except the parameters, which each has
+  // completely. `kept` is the bytes of these.
   double kept = costs.getPeakBytes(first, last, 1, 1) -
                 (alone - costs.getPeakBytes(first, last, 2, 1)) * 2;
   if (kept >= memory)
     return kNone;
   int64_t count =
       std::min<double>(most + 1.0, std::ceil((alone - kept) / (memory - kept)));
-  // Rounding may be off by one device.
+  // The result may be off by one device, due to rounding.
   while (count > 1 && costs.getPeakBytes(first, last, count - 1, 1) <= memory)
     --count;
   while (count <= most && costs.getPeakBytes(first, last, count, 1) > memory)
@@ -79,7 +82,6 @@ Packing::Packing(const StageCosts &costs, int64_t memory)
   devices[0] = 0;
   for (int64_t end = 1; end <= costs.getLayerCount(); ++end)
     for (int64_t first = end - 1; first >= 0; --first) {
-      // Parameters and saved values only grow as layers are added.
       int64_t count = countDevices(first, end - 1);
       if (devices[first] + count < devices[end]) {
         devices[end] = devices[first] + count;
@@ -103,7 +105,7 @@ Stages Packing::getStages() const {
   return stages;
 }
 
-/// Returns the least bytes per device, by bisection.
+/// Returns the least bytes per device with which a plan fits, by bisection.
 static int64_t findLeast(const StageCosts &costs) {
   int64_t devices = getMostReplicas(costs);
   int64_t fails = -1;

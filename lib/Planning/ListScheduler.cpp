@@ -1,4 +1,4 @@
-//===- ListScheduler.cpp - Orders that come of a simulation ---------------===//
+//===- ListScheduler.cpp - Orders from list scheduling --------------------===//
 
 #include "Hfta/Planning/MakeOrder.h"
 
@@ -10,7 +10,7 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Returns an order with all actions, in no useful sequence.
+/// Returns an order that contains all actions, in an arbitrary sequence.
 static Order makeUnordered(const PipelineShape &shape, bool splitsBackward) {
   Order order{OrderKind::list, shape, {}};
   for (int64_t worker = 0; worker < shape.getWorkers(); ++worker) {
@@ -33,8 +33,8 @@ static Order makeUnordered(const PipelineShape &shape, bool splitsBackward) {
 }
 
 namespace {
-/// One stage of a worker: the simulation's numbers of its actions in the order
-/// of micro-batches, and how many of each have begun.
+/// A worker's actions in one stage: their numbers in the simulation, in the
+/// order of micro-batches, and how many of each kind have begun.
 struct StageTurns {
   std::vector<unsigned> forwards, backwards, weights;
   size_t nextForward = 0, nextBackward = 0, nextWeight = 0;
@@ -42,7 +42,7 @@ struct StageTurns {
 
 struct WorkerTurns {
   std::vector<StageTurns> stages;   ///< indexed by chunk
-  int64_t position = 0, places = 0; ///< places: its number of micro-batches
+  int64_t position = 0, places = 0; ///< places: the number of its micro-batches
   size_t next = 0;                  ///< index in its position's list
   int64_t inFlight = 0, limit = INT64_MAX;
 };
@@ -82,8 +82,9 @@ private:
   const ListPolicy &policy;
   PipelineRun run;
   std::vector<WorkerTurns> workers;
-  /// The actions, with places for micro-batches, that one of a position's
-  /// workers has begun. The position's other workers follow the same list.
+  /// The list of each position: the actions that the foremost of its workers
+  /// has begun, with a micro-batch's place among the worker's own. The
+  /// position's other workers follow the same list.
   std::vector<ActionList> positions;
 };
 } // namespace
@@ -110,8 +111,8 @@ void ListScheduler::collect() {
   }
 }
 
-/// Chooses a backward of the oldest micro-batch; among these, that nearest to
-/// the loss.
+/// Chooses the next backward of the oldest micro-batch, and among several
+/// stages that nearest to the loss.
 unsigned ListScheduler::chooseBackward(const SimulationState &state,
                                        WorkerTurns &worker) {
   unsigned best = kNone;
@@ -127,14 +128,14 @@ unsigned ListScheduler::chooseBackward(const SimulationState &state,
   return best;
 }
 
-/// Returns whether after the chunk's next forward there is still room for all
-/// micro-batches that have begun to go through all chunks and back, one after
-/// the other from the oldest on. Then the pipeline's oldest micro-batch can
-/// always continue.
+/// Returns whether the chunk's next forward is safe, as in the banker's
+/// algorithm: after it there must be room for all micro-batches that have begun
+/// to go through all chunks and back, one after the other from the oldest on.
+/// Then the oldest one can always continue, and nothing deadlocks.
 bool ListScheduler::mayBegin(const WorkerTurns &worker, size_t chunk) const {
   if (worker.limit == INT64_MAX)
     return true;
-  // Places of micro-batches among the worker's.
+  // These are places of micro-batches among the worker's own.
   size_t oldest = SIZE_MAX, newest = 0;
   auto getNext = [&](const StageTurns &stage) {
     bool isChosen = &stage == &worker.stages[chunk];
@@ -161,7 +162,7 @@ bool ListScheduler::mayBegin(const WorkerTurns &worker, size_t chunk) const {
   return room >= 0;
 }
 
-/// Chooses the forward nearest to the loss.
+/// Chooses the next forward of the chunk nearest to the loss.
 unsigned ListScheduler::chooseForward(const SimulationState &state,
                                       WorkerTurns &worker) {
   for (size_t chunk = worker.stages.size(); chunk-- > 0;) {
@@ -175,7 +176,8 @@ unsigned ListScheduler::chooseForward(const SimulationState &state,
   return kNone;
 }
 
-/// Chooses gradients of weights in the stage that has most of them waiting.
+/// Chooses the gradients of weights in the stage where most of them are
+/// pending.
 unsigned ListScheduler::chooseWeight(WorkerTurns &worker) {
   unsigned best = kNone;
   size_t most = 0;
@@ -191,8 +193,10 @@ unsigned ListScheduler::chooseWeight(WorkerTurns &worker) {
   return best;
 }
 
-/// Returns whether a backward arrives before much of the chosen action would be
-/// done; or a forward, if the chosen action computes gradients of weights.
+/// Returns whether to idle rather than begin the chosen action, since a
+/// backward will arrive before a certain part of it (`patience`) would be done.
+/// If the action computes gradients of weights, a forward is worth waiting for
+/// too.
 bool ListScheduler::isWorthWaiting(const SimulationState &state,
                                    const WorkerTurns &worker, unsigned chosen,
                                    bool isWeight) const {
@@ -242,7 +246,7 @@ void ListScheduler::begin(WorkerTurns &worker, unsigned action) {
     list.push_back({what.kind, what.stage, static_cast<int64_t>(place)});
 }
 
-/// Finds the worker's action for an entry of its position's list.
+/// Returns the worker's action for an entry of its position's list.
 unsigned ListScheduler::find(const WorkerTurns &worker,
                              const Action &action) const {
   const StageTurns &stage = worker.stages[action.stage / shape.getPositions()];
@@ -260,8 +264,8 @@ unsigned ListScheduler::find(const WorkerTurns &worker,
   llvm_unreachable("nothing is recomputed here");
 }
 
-/// Chooses the action that another worker of the position has begun at this
-/// point.
+/// Chooses the action that another worker of the position began at this point
+/// of the list; kNone if it can't begin yet.
 unsigned ListScheduler::chooseAsBefore(const SimulationState &state,
                                        WorkerTurns &worker) {
   unsigned action = find(worker, positions[worker.position][worker.next]);
@@ -311,7 +315,7 @@ Order planning::makeListOrder(const PipelineShape &shape,
   PipelineShape part = shape;
   WorkerPlaces partPlaces = places;
   if (shape.isUniform()) {
-    // One pipeline's order is right for all of them.
+    // Schedule one of the equal pipelines and use its order for all.
     part = shape.getLongestPipeline();
     partPlaces.devices.clear();
     for (int64_t p = 0; p < shape.getPositions(); ++p) {

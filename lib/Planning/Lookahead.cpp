@@ -1,4 +1,4 @@
-//===- Lookahead.cpp - A decision near the end, by lookahead --------------===//
+//===- Lookahead.cpp - Chooses a unit near the end by lookahead -----------===//
 
 #include "Lookahead.h"
 
@@ -9,27 +9,28 @@
 
 using namespace mlir::hfta::planning;
 
-// A decision then takes a few microseconds.
+// Limits with which a decision takes a few microseconds.
 static constexpr int64_t kMostUnits = 128;
 static constexpr unsigned kMostDevices = 32;
 
 namespace {
-/// The remaining units of a model.
+/// The remaining units of a model, which run one after the other.
 struct Chain {
   unsigned model = 0;
-  int64_t begun = 0; ///< index among the units that are left
+  int64_t begun = 0; ///< how many of them the rollout has begun
   int64_t count = 0;
   Ticks remaining = 0;
   Ticks ready = 0;
 };
 
-/// Assigns the units that haven't begun to devices one after the other.
+/// A simulation of all remaining units, by a fixed rule and without transfers.
 class Rollout {
 public:
   explicit Rollout(const SchedulingState &state);
-  /// Runs the model's next unit, not before `earliest`.
+  /// Runs the model's next unit on a device, not before `earliest`.
   void run(unsigned model, unsigned device, Ticks earliest);
-  /// Runs all that is left. Returns when the last unit ends.
+  /// Runs all remaining units, where the model with the longest remaining time
+  /// comes first. Returns the end of the last unit.
   Ticks finish();
   size_t getChainCount() const { return chains.size(); }
 

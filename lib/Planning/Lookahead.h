@@ -1,4 +1,4 @@
-//===- Lookahead.h - A decision near the end, by lookahead ------*- C++ -*-===//
+//===- Lookahead.h - Chooses a unit near the end by lookahead ---*- C++ -*-===//
 
 #ifndef HFTA_LIB_PLANNING_LOOKAHEAD_H
 #define HFTA_LIB_PLANNING_LOOKAHEAD_H
@@ -7,12 +7,12 @@
 
 namespace mlir::hfta::planning {
 
-/// Near the end, long units leave other devices idle, which remaining times
-/// alone don't show. So this tries each model that the device may be given: the
-/// remaining units continue by longest remaining time, without transfers except
-/// that of the unit that is decided on. Returns the model with which all ends
-/// first; returns `model` where none ends earlier, or where too much is left to
-/// try.
+/// Chooses the model that a device computes next, near the end of a workload.
+/// Remaining times alone don't show that a long unit at the end leaves other
+/// devices idle. So each candidate is tried: the remaining units are simulated,
+/// the longest remaining time first, without transfers except that of the
+/// candidate's unit. Returns the model with which everything ends first;
+/// returns `model` if no other one ends earlier, or if too much is left to try.
 unsigned lookAhead(const SchedulingState &state, unsigned device,
                    unsigned model);
 

@@ -1,10 +1,10 @@
 //===- MakeOrder.cpp - Orders that need no times --------------------------===//
 //
-// None of these orders ever waits in a circle, because all actions of the
-// pipeline are in one topological order, and a worker's list is the subsequence
-// of its own actions. For a pipeline of one worker per position the sequences
-// are those of the literature; with replicas, each worker takes its part of a
-// position's list, which doesn't change this.
+// These orders can't deadlock: each is a topological order of all actions of
+// the pipeline, and a worker's list is the subsequence of its own actions. With
+// one worker per position, the lists are those of the literature. With
+// replicas, each worker takes its part of its position's list, which remains a
+// subsequence.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/MakeOrder.h"
@@ -37,9 +37,10 @@ static int64_t getWindow(const PipelineShape &shape, int64_t position,
   return window;
 }
 
-/// Returns how many micro-batches each position's forward may be ahead of its
-/// backward, given how many its workers may have in flight. A position can't be
-/// further ahead than the positions before it, which wait for its gradients.
+/// Returns, for each position, by how many micro-batches its forward may be
+/// ahead of its backward if its workers may have `inFlight` in flight. A
+/// position can't be further ahead than the positions before it, which wait for
+/// its gradients.
 static llvm::SmallVector<int64_t> getWindows(const PipelineShape &shape,
                                              llvm::ArrayRef<int64_t> inFlight) {
   llvm::SmallVector<int64_t> windows;
@@ -50,8 +51,8 @@ static llvm::SmallVector<int64_t> getWindows(const PipelineShape &shape,
   return windows;
 }
 
-/// Returns the numbers in flight of the shape, or `otherwise` where it has
-/// none.
+/// Returns how many micro-batches may be in flight at each position: the
+/// shape's limit, or `otherwise` if it has none.
 static llvm::SmallVector<int64_t>
 getInFlight(const PipelineShape &shape,
             llvm::function_ref<int64_t(int64_t)> otherwise) {
@@ -67,8 +68,8 @@ getInFlight(const PipelineShape &shape,
 // One stage a position
 //===----------------------------------------------------------------------===//
 
-/// Returns the greatest length of a round, up to `most`, that gives all workers
-/// of a position equally many micro-batches in every round.
+/// Returns the greatest length of a round, at most `most`, with which all
+/// workers of a position have equally many micro-batches in every round.
 static int64_t getRound(const PipelineShape &shape, int64_t most) {
   for (int64_t round = most; round > 1; --round)
     if (round == shape.microBatches ||
@@ -79,7 +80,7 @@ static int64_t getRound(const PipelineShape &shape, int64_t most) {
   return 1;
 }
 
-/// Makes an order of rounds. Each round runs the forwards of its micro-batches
+/// Makes an order of rounds. A round runs the forwards of its micro-batches
 /// through all chunks, then their backwards.
 static Order makeAllForwardsFirst(const PipelineShape &shape) {
   llvm::SmallVector<int64_t> inFlight =
@@ -108,8 +109,8 @@ static Order makeAllForwardsFirst(const PipelineShape &shape) {
   return order;
 }
 
-/// Returns the forwards and backwards of a worker whose position has this
-/// window: the backward of m comes after the forwards below m + window.
+/// Returns the alternating forwards and backwards of a worker: the backward of
+/// micro-batch m comes after the forwards of those below m + `window`.
 static ActionList alternate(const PipelineShape &shape, int64_t worker,
                             int64_t window, ActionKind backward) {
   ActionList list;
@@ -136,8 +137,8 @@ static Order makeOneForwardOneBackward(const PipelineShape &shape) {
   return order;
 }
 
-/// Inserts the gradients of weights after those of inputs: one as soon as more
-/// than `waiting` are pending, the rest at the end.
+/// Inserts backwards of weights into a list with backwards of inputs: one
+/// whenever more than `waiting` are pending, the rest at the end.
 static ActionList addWeightGradients(const ActionList &list, int64_t waiting) {
   ActionList result;
   std::vector<Action> waits;
@@ -155,10 +156,10 @@ static ActionList addWeightGradients(const ActionList &list, int64_t waiting) {
   return result;
 }
 
-/// At position p, P - p micro-batches are ahead of their backward, as with
-/// one_f_one_b, and where memory allows up to 2(P - p) - 1, so that the other
-/// positions are busy when the last position's gradients arrive. The remaining
-/// memory is for gradients of weights that wait.
+/// Makes a zero-bubble order. At position p of P, P - p micro-batches are ahead
+/// of their backward, as in one_f_one_b; where memory allows, up to 2(P - p) -
+/// 1 are, so that the other positions are busy when the last position's
+/// gradients arrive. The remaining memory is for pending gradients of weights.
 static Order makeZeroBubble(const PipelineShape &shape) {
   int64_t positions = shape.getPositions();
   llvm::SmallVector<int64_t> inFlight =
@@ -197,13 +198,13 @@ namespace {
 /// forwards.
 struct Interleaving {
   int64_t group;
-  /// Forwards before the first backward, by position.
+  /// The number of forwards before the first backward, by position.
   llvm::SmallVector<int64_t> ahead;
 };
 } // namespace
 
-/// Lists the micro-batches and chunks of a position one after the other. The
-/// numbers that fill up the last group are those of no micro-batch.
+/// Lists pairs of micro-batch and chunk in the order in which a position runs
+/// them. The last group is filled up with numbers beyond the last micro-batch.
 static std::vector<std::pair<int64_t, int64_t>>
 getChunkSteps(const PipelineShape &shape, int64_t group) {
   std::vector<std::pair<int64_t, int64_t>> steps;
@@ -240,8 +241,9 @@ static Order interleave(const PipelineShape &shape,
   return order;
 }
 
-/// Makes an order whose forwards are as far ahead as in the literature, or less
-/// far and in smaller groups the greater `thrift` is.
+/// Makes an interleaved order. With thrift 0, forwards are as far ahead as in
+/// the literature; with more thrift they are less far ahead, and groups are
+/// smaller. Returns nothing if groups would be empty.
 static std::optional<Order> makeInterleaved(const PipelineShape &shape,
                                             int64_t thrift) {
   int64_t positions = shape.getPositions();
@@ -249,7 +251,8 @@ static std::optional<Order> makeInterleaved(const PipelineShape &shape,
   int64_t group = positions * most - thrift / 3;
   if (group < 1)
     return std::nullopt;
-  // More would make the first position wait for gradients that wait for it.
+  // If forwards were further ahead, the first position would wait for gradients
+  // that wait for it.
   int64_t step = std::min((2 - thrift % 3) * most, 2 * group / positions);
   Interleaving interleaving{group, {}};
   for (int64_t p = 0; p < positions; ++p)
@@ -259,13 +262,15 @@ static std::optional<Order> makeInterleaved(const PipelineShape &shape,
 }
 
 namespace {
-/// Makes the list of one position of a V: chunk 0 is on the way down, chunk 1
-/// on the way up.
+/// Makes the list of one position of a V-shaped pipeline: micro-batches pass
+/// chunk 0 on the way down to the last position, and chunk 1 on the way back
+/// up.
 class VList {
 public:
   VList(const PipelineShape &shape, int64_t position)
       : shape(shape), position(position),
-        // This many fill the pipeline; those that don't exist are left out.
+        // At least as many micro-batches as fill the pipeline; those beyond the
+        // last one are left out of the list.
         count(std::max(2 * shape.getPositions() - 1, shape.microBatches)) {}
 
   ActionList make();
@@ -296,7 +301,8 @@ private:
 } // namespace
 
 ActionList VList::make() {
-  int64_t left = shape.getPositions() - position; // positions from here on
+  // The number of positions from this one on.
+  int64_t left = shape.getPositions() - position;
   for (int64_t i = 0; i < 2 * left - 1; ++i)
     forward(0);
   for (int64_t i = 0; i < position; ++i) {
@@ -314,7 +320,7 @@ ActionList VList::make() {
     forward(1);
     backward(1);
   }
-  // Gradients of weights fill the remaining steps.
+  // Gradients of weights fill the bubbles at the end.
   for (int64_t i = 0; i < position; ++i) {
     backwardInput(0);
     backwardInput(1);
@@ -346,12 +352,13 @@ static std::optional<Order> makeVShape(const PipelineShape &shape,
 //===----------------------------------------------------------------------===//
 
 /// Makes an order that has less in flight the greater the thrift is, down to
-/// one micro-batch per worker, which never deadlocks; after that returns
-/// nothing.
+/// one micro-batch per worker, which can't deadlock. With even more thrift it
+/// returns nothing.
 using OrderMaker =
     llvm::function_ref<std::optional<Order>(const PipelineShape &, int64_t)>;
 
-/// Returns the shape with `thrift` fewer micro-batches in flight.
+/// Returns the shape with at most M - `thrift` of its M micro-batches in flight
+/// at each position; nothing if that is less than one.
 static std::optional<PipelineShape> limit(const PipelineShape &shape,
                                           int64_t thrift) {
   PipelineShape limited = shape;
@@ -366,7 +373,7 @@ static std::optional<PipelineShape> limit(const PipelineShape &shape,
   return limited;
 }
 
-/// Returns whether all workers keep to the shape's limits.
+/// Returns whether no worker has more in flight than the shape allows.
 static bool fits(const Order &order) {
   const PipelineShape &shape = order.shape;
   return llvm::all_of(llvm::enumerate(getPeaks(order)), [&](auto entry) {
@@ -404,9 +411,10 @@ static llvm::Error verifyChunks(OrderKind kind, const PipelineShape &shape) {
   return llvm::Error::success();
 }
 
-/// Makes the order with the least thrift that fits. Where positions differ, so
-/// may their workers' lists, by a little. Then all get the longest list, which
-/// may need too much memory of a worker, or result in no valid order.
+/// Makes the order with the least thrift that keeps to the shape's limits. If
+/// positions differ in their replicas, the lists of a position's workers may
+/// differ a little. Then all of them get the longest list, which may exceed a
+/// limit or make the order invalid.
 static llvm::Expected<Order> makeThatFits(const PipelineShape &shape,
                                           OrderMaker make) {
   PipelineShape part = shape.isUniform() ? shape.getLongestPipeline() : shape;
@@ -427,7 +435,7 @@ static llvm::Expected<Order> makeThatFits(const PipelineShape &shape,
                     " micro-batches in flight");
 }
 
-/// Makes an order by lowering the shape's limits until it fits.
+/// Makes an order, with lower limits the greater the thrift, until it fits.
 static llvm::Expected<Order>
 makeLimited(const PipelineShape &shape,
             llvm::function_ref<Order(const PipelineShape &)> make) {

@@ -71,7 +71,7 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
     if (fields.has("store"))
       fields.readObject(
           "store", [&](JsonFields &store) { costs.store = readStore(store); });
-    // The remaining measurements that bench prints.
+    // Ignore the other measurements that bench prints.
     fields.ignore({"copies_at_once", "steps", "ranks", "threads", "seconds",
                    "samples_per_second", "peak_bytes", "store_read_bytes",
                    "store_written_bytes", "rank_times"});
@@ -85,8 +85,8 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
 // Links
 //===----------------------------------------------------------------------===//
 
-/// Sets `result` to the median, which no single disturbance moves; does nothing
-/// if there are no values.
+/// Sets `result` to the median of the values, on which a single outlier has no
+/// influence. Does nothing if there are no values.
 static void setMedian(std::vector<double> values, double &result) {
   if (values.empty())
     return;

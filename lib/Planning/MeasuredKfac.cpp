@@ -39,11 +39,12 @@ public:
   llvm::Error measure();
 
 private:
-  /// Returns the seconds in which one rank does a part's tasks of a block once
-  /// for all copies, on whichever ranks these were measured; returns nothing if
-  /// there are no such tasks.
+  /// Returns the seconds that one rank would need for a part's tasks of a
+  /// block, each run once for all copies, whichever ranks they were measured
+  /// on; nothing if there are no such tasks.
   std::optional<double> get(llvm::StringRef part, int64_t block) const;
-  /// Returns the sum over all blocks, and over tasks of no block.
+  /// Returns the sum of the part's seconds over all blocks, and over tasks that
+  /// belong to no block; nothing if there are no such tasks.
   std::optional<double> getAll(llvm::StringRef part) const;
   llvm::Error checkBlocks() const;
   void measurePass(int64_t block, bool isForward);
@@ -60,7 +61,8 @@ private:
   const KfacWorkload &workload;
   KfacModel &model;
   KfacRates &rates;
-  /// Sorted, so that the result doesn't depend on the order of the table.
+  /// The measured tasks, sorted so that results don't depend on the hash
+  /// table's order.
   std::map<std::string, MeasuredTask> byName;
   /// The seconds of tasks, by part and block.
   std::map<std::pair<std::string, int64_t>, double> tasks;
@@ -76,7 +78,7 @@ private:
 
 static constexpr int64_t kNoBlock = -1;
 
-/// Splits "invert.3.on_0" into the part and block 3.
+/// Splits a task's name: "invert.3.on_0" into the part "invert" and block 3.
 static std::pair<llvm::StringRef, int64_t> splitName(llvm::StringRef name) {
   auto [part, rest] = name.split('.');
   int64_t block = kNoBlock;
@@ -96,7 +98,7 @@ KfacMeasurer::KfacMeasurer(const MeasuredCosts &measured,
   for (const auto &task : measured.tasks)
     byName[task.getKey().str()] = task.getValue();
   for (const auto &[name, task] : byName) {
-    // Where the number of copies is unknown, each run is for all copies.
+    // If the number of copies is unknown, each run was for all copies.
     double times = task.copies > 0
                        ? task.copies / static_cast<double>(workload.copies)
                        : task.runs;
@@ -141,8 +143,8 @@ llvm::Error KfacMeasurer::checkBlocks() const {
   return llvm::Error::success();
 }
 
-/// Divides seconds as the estimates are divided, or equally where the estimates
-/// are zero.
+/// Replaces the estimates in `member` by measured seconds, which are divided in
+/// proportion to the estimates, or equally if all of them are zero.
 template <typename Element, typename Seconds>
 void KfacMeasurer::share(const std::vector<Element *> &among, double seconds,
                          Seconds member) {
@@ -158,8 +160,10 @@ void KfacMeasurer::share(const std::vector<Element *> &among, double seconds,
 // The tasks of a rank
 //===----------------------------------------------------------------------===//
 
-/// Moments take the time by which the second version of a task is longer. If
-/// only that version was measured, its time is divided as the estimates are.
+/// Sets the times of a block's forward or backward and of its moments. The
+/// moments take the time by which the task's version with moments is longer. If
+/// only that version was measured, its time is divided in proportion to the
+/// estimates.
 void KfacMeasurer::measurePass(int64_t block, bool isForward) {
   std::vector<KfacFactor *> factors;
   double estimated = 0;
@@ -223,8 +227,8 @@ void KfacMeasurer::measurePrecondition(int64_t block) {
     share(layers, *seconds, &KfacLayer::precondition);
 }
 
-/// Measures the work that every rank does for itself after the shared work, and
-/// the statistics of each micro-batch of the step.
+/// Sets the time of work that each rank does after the shared work: updates,
+/// and the running statistics of all of the step's micro-batches.
 void KfacMeasurer::measureUpdate() {
   std::optional<double> update = getAll(parts::kUpdate);
   if (!update)
@@ -237,9 +241,11 @@ void KfacMeasurer::measureUpdate() {
   model.update = *update;
 }
 
-/// Measures sums: each rank adds up its share of all groups' sums.
+/// Adds to all-reduces the time of adding up: each rank adds up its share of
+/// all groups' sums.
 void KfacMeasurer::measureSums() {
-  double seconds[2] = {0, 0}, times[2] = {0, 0}; // gradients, moments
+  // Both are indexed by whether moments are added up, rather than gradients.
+  double seconds[2] = {0, 0}, times[2] = {0, 0};
   for (const auto &[name, task] : byName) {
     llvm::StringRef part = splitName(name).first;
     if (!part.consume_front(parts::kCombine) || part.starts_with("_results"))
@@ -264,9 +270,9 @@ void KfacMeasurer::measureSums() {
 //===----------------------------------------------------------------------===//
 
 /// Returns, for each size, the factor by which its matrices take longer than
-/// estimated, given the blocks' sums: the factors that make these sums most
-/// likely, if they were counts (maximum likelihood by expectation maximization:
-/// L. Shepp, Y. Vardi, 1982).
+/// estimated, given the measured seconds of all blocks. The factors are those
+/// that make these seconds most likely if they were counts: maximum likelihood
+/// by expectation maximization (L. Shepp, Y. Vardi, 1982).
 static std::map<int64_t, double>
 fitSizes(llvm::ArrayRef<std::map<int64_t, double>> estimated,
          llvm::ArrayRef<double> seconds) {
@@ -299,8 +305,8 @@ fitSizes(llvm::ArrayRef<std::map<int64_t, double>> estimated,
   return factors;
 }
 
-/// Measures inversions. Sizes that no measured block has are scaled by the
-/// ratio of all measured times to their estimates.
+/// Sets the times of inversions. If no measured block has a size, its estimate
+/// is scaled by the ratio of all measured times to their estimates.
 void KfacMeasurer::measureInversions() {
   KfacPlan alone;
   alone.columns.factors.assign(model.factors.size(), 0);
@@ -332,7 +338,8 @@ void KfacMeasurer::measureInversions() {
     factors[size] = factor;
   rates.inversions.clear();
   for (auto [size, factor] : factors) {
-    constexpr double kLeast = 1e-12; // no inversion takes zero time
+    // No inversion takes zero time.
+    constexpr double kLeast = 1e-12;
     double each = estimate(size, 2) - estimate(size, 1);
     rates.inversions.push_back(
         {size, factor * std::max(0.0, estimate(size, 1) - each),

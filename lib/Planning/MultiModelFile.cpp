@@ -13,7 +13,8 @@
 
 using namespace mlir::hfta::planning;
 
-// These exceed any real value, and sums over all units still fit in 64 bits.
+// Limits that exceed any real value and keep sums over all units within 64
+// bits.
 static constexpr double kMostSeconds = 4e6;
 static constexpr double kMostBytesPerSecond = 1e15;
 static constexpr int64_t kMostBytes = 1000000000000000;
@@ -22,10 +23,10 @@ static constexpr int64_t kMostBytes = 1000000000000000;
 // Bytes of shards
 //===----------------------------------------------------------------------===//
 
-/// Estimates a shard's own bytes: the bytes that its first unit reads, minus
-/// that unit's input. The input is as large as the output of the forward just
-/// before the unit; for a forward that is the model's first unit, as large as
-/// its own output. Returns 0 in all other cases.
+/// Estimates the bytes of a shard: the bytes that its first unit reads, minus
+/// the unit's input. The input is as large as the output of the forward before
+/// the unit; for the model's first forward, it is taken to be as large as its
+/// own output. Returns 0 in all other cases.
 static int64_t guessShardBytes(const ShardedModel &model, int64_t shard) {
   const ShardUnit *before = nullptr;
   for (const ShardUnit &unit : model.units) {
@@ -112,8 +113,8 @@ static void readModels(JsonFields &reader, MultiModelWorkload &workload) {
   reader.forEachOfSome("models", readModel, kMostScheduledModels);
 }
 
-/// Checks the time of all units one after the other, with their transfers; no
-/// wait takes longer.
+/// Checks that all units, one after the other with their transfers, don't take
+/// too long. No schedule takes longer than that.
 static void checkTotal(JsonFields &reader, const MultiModelWorkload &workload) {
   double seconds = 0;
   for (const ShardedModel &model : workload.models)

@@ -1,10 +1,10 @@
 //===- MultiModelSearch.cpp - The best schedule of several models ---------===//
 //
-// Branch and bound over the answers to all questions which unit a device gets.
-// Without transfers it is enough to give a free device a model at once: a
-// model's first unit could always have begun earlier, and any other unit
-// becomes ready exactly when a device becomes free, so that devices, which are
-// equal, can swap their roles from there on.
+// Branch and bound over the answers to every question which unit a device
+// computes next. Without transfers, only schedules have to be searched in which
+// a free device gets a model at once. A model's first unit could always have
+// begun earlier, and any other unit becomes ready exactly when a device becomes
+// free; as devices are equal, these can swap their roles from there on.
 //===----------------------------------------------------------------------===//
 
 #include "ShardEngine.h"
@@ -17,15 +17,16 @@
 
 using namespace mlir::hfta::planning;
 
-// Limits of what a search remembers, in numbers of 8 bytes, for a few seconds
-// of work. The search only runs on small workloads, so that each state is small
-// and the recursion fits on the stack.
+// Limits for a few seconds of work: of the remembered numbers (8 bytes each),
+// and of the workload, so that each state is small and the recursion fits on
+// the stack.
 static constexpr int64_t kMostRemembered = 1 << 25;
 static constexpr int64_t kMostRememberedWithTransfers = 1 << 22;
 static constexpr int64_t kMostSearchedUnits = 512;
 static constexpr int64_t kMostSearchedModels = 16;
 static constexpr int64_t kMostSearchedDevices = 16;
-/// Additional numbers that a remembered state takes.
+/// Numbers of 8 bytes that an entry of the tables takes in addition to its
+/// state.
 static constexpr int64_t kNumbersOfEntry = 16;
 
 namespace {
@@ -36,7 +37,7 @@ public:
       : times(workload), hasTransfers(workload.hasTransfers()), least(known) {
     if (hasTransfers)
       return;
-    // Everything begins and ends at multiples of this.
+    // Times are multiples of this.
     granule = 0;
     for (const ShardTimes::Model &model : times.models)
       for (const ShardTimes::Unit &unit : model.units)
@@ -44,19 +45,20 @@ public:
     granule = std::max<Ticks>(granule, 1);
   }
 
-  /// Returns false if there are too many states to visit them all.
+  /// Searches all schedules. Returns false if there are too many states to
+  /// visit all.
   bool run() {
     ShardEngine engine(times, /*reusesShards=*/true);
     return visit(engine);
   }
   Ticks getLeast() const { return least; }
   int64_t getVisited() const { return visited; }
-  /// Returns the answers of the shortest run; empty where no run is shorter
-  /// than the known one.
+  /// Returns the answers of the shortest run; empty if none is shorter than the
+  /// run that was known before.
   const std::vector<unsigned> &getAnswers() const { return bestAnswers; }
   const ShardTimes &getTimes() const { return times; }
-  /// Returns whether the device needs a choice. Without transfers, a device
-  /// that computes gains nothing by one.
+  /// Returns whether the device has to choose a unit. Without transfers, a
+  /// device that computes needn't choose the next one yet.
   bool needsAnswer(const ShardEngine &engine, unsigned device) const {
     return hasTransfers || engine.getRunning(device) == kNone;
   }
@@ -72,21 +74,22 @@ private:
 
   ShardTimes times;
   bool hasTransfers;
-  Ticks granule = 1; ///< bounds are multiples of it
-  Ticks least;       ///< length of the shortest run so far
+  Ticks granule = 1; ///< bounds are rounded up to multiples of this
+  Ticks least;       ///< time of the shortest run so far
   int64_t visited = 0, remembered = 0;
   std::vector<unsigned> answers, bestAnswers;
-  /// The earliest time at which each state was reached.
+  /// The earliest time at which each state was reached, for workloads with
+  /// transfers.
   std::map<std::vector<int64_t>, Ticks> reached;
-  /// Without transfers, by the numbers of units that have begun: the times at
-  /// which models are ready and devices free. No list is dominated by another,
-  /// that is nowhere earlier.
+  /// For workloads without transfers: by the numbers of units that have begun,
+  /// the times at which models are ready and devices free. No list of times is
+  /// dominated by another one, which is nowhere later.
   std::map<std::vector<int64_t>, std::vector<std::vector<Ticks>>> ready;
 };
 
 } // namespace
 
-/// Returns a lower bound for the end of all continuations.
+/// Returns a lower bound for the end of every continuation of a state.
 Ticks BestRunSearch::getBound(const ShardEngine &engine) const {
   Ticks bound = engine.getLastEnd(), sum = 0;
   for (unsigned model = 0; model < engine.getModelCount(); ++model) {
@@ -101,8 +104,8 @@ Ticks BestRunSearch::getBound(const ShardEngine &engine) const {
   return (bound + granule - 1) / granule * granule;
 }
 
-/// Returns the choices for a device: the longest models first, and last that
-/// the device waits.
+/// Returns the choices for a device: models, the longest remaining time first,
+/// and with transfers, as the last, that the device waits.
 std::vector<unsigned> BestRunSearch::getChoices(const ShardEngine &engine,
                                                 unsigned device) const {
   unsigned running = engine.getRunning(device);
@@ -125,8 +128,9 @@ static bool isNowhereLater(const std::vector<Ticks> &one,
   return true;
 }
 
-/// Returns whether no known state with the same units begun is at least as
-/// early for all models and devices.
+/// Returns whether the state isn't dominated: no known state with the same
+/// units begun is at least as early for all models and devices. Then remembers
+/// it.
 bool BestRunSearch::isNewWithoutTransfers(const ShardEngine &engine) {
   std::vector<int64_t> key;
   std::vector<Ticks> free, times;
@@ -152,7 +156,8 @@ bool BestRunSearch::isNewWithoutTransfers(const ShardEngine &engine) {
   return true;
 }
 
-/// Returns whether the state can lead to results that earlier states can't.
+/// Returns whether the state can lead to better results than states seen
+/// before.
 bool BestRunSearch::isNew(const ShardEngine &engine, unsigned device) {
   if (!hasTransfers)
     return isNewWithoutTransfers(engine);
@@ -165,7 +170,8 @@ bool BestRunSearch::isNew(const ShardEngine &engine, unsigned device) {
   return true;
 }
 
-/// Tries all continuations. Returns false if there are too many.
+/// Continues to the next choice and tries all continuations. Returns false if
+/// there are too many states.
 bool BestRunSearch::visit(ShardEngine &engine) {
   unsigned device = engine.advance();
   for (; device != kNone && !needsAnswer(engine, device);
@@ -174,7 +180,7 @@ bool BestRunSearch::visit(ShardEngine &engine) {
   if (device != kNone)
     return getBound(engine) >= least || !isNew(engine, device) ||
            search(engine, device);
-  // If all devices wait forever, nothing ends.
+  // If all devices wait forever, some units never begin.
   if (engine.getUnbegun() == 0 && engine.getLastEnd() < least) {
     least = engine.getLastEnd();
     bestAnswers = answers;

@@ -32,12 +32,13 @@ MultiModelRun planning::simulateModels(const MultiModelWorkload &workload,
 // Comparison
 //===----------------------------------------------------------------------===//
 
-// HYDRA compares itself with GPipe with this number of micro-batches.
+// HYDRA's authors compare it with GPipe with this number of micro-batches.
 static constexpr double kPipelineChunks = 4;
 
-/// Returns the share of the serial time that a pipeline takes: with equal
-/// stages, one per device, each chunk goes through all stages and the last
-/// chunk waits for those before it.
+/// Returns the ratio of a pipeline's time to the serial time. The pipeline has
+/// one stage per device, all stages take equally long, and a mini-batch
+/// consists of kPipelineChunks micro-batches, which follow each other through
+/// the stages.
 static double getPipelineShare(const MultiModelWorkload &workload) {
   auto stages = static_cast<double>(workload.devices);
   return (kPipelineChunks + stages - 1) / (kPipelineChunks * stages);

@@ -149,7 +149,8 @@ bool planning::isOfSeveralChunks(OrderKind kind) {
 // Micro-batches in flight
 //===----------------------------------------------------------------------===//
 
-/// Returns whether nothing of the micro-batch's forward is needed afterwards.
+/// Returns whether this kind of action is the last to need the micro-batch's
+/// saved values.
 static bool endsBackward(ActionKind kind) {
   return kind == ActionKind::backward || kind == ActionKind::backwardWeight;
 }
@@ -183,7 +184,7 @@ std::vector<int64_t> planning::getInstances(const Order &order, Span span) {
   std::vector<bool> recomputed = getRecomputed(order);
   std::vector<int64_t> instances(shape.getStages(), 1);
   for (auto [worker, list] : llvm::enumerate(order.workers)) {
-    // The place of each micro-batch among the worker's.
+    // The index of each micro-batch among those of the worker.
     std::vector<int64_t> places(shape.microBatches, 0);
     for (auto [place, m] : llvm::enumerate(shape.getMicroBatches(worker)))
       places[m] = place;
@@ -215,7 +216,8 @@ std::vector<int64_t> planning::getInstances(const Order &order, Span span) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// Returns a worker's list with places for micro-batches.
+/// Returns a worker's list in which each micro-batch is replaced by its index
+/// among those of the worker.
 static ActionList getPlaces(const PipelineShape &shape, int64_t worker,
                             const ActionList &list) {
   llvm::SmallVector<int64_t> own = shape.getMicroBatches(worker);
@@ -261,7 +263,7 @@ planning::getWorkerLists(const PipelineShape &shape,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Verifies the lists of a valid shape, action by action.
+/// Verifies the lists of workers, for a valid shape, action by action.
 class OrderVerifier {
 public:
   explicit OrderVerifier(const Order &order)
@@ -271,7 +273,7 @@ public:
   std::optional<OrderProblem> verify();
 
 private:
-  /// Returns one bit per kind of action.
+  /// Returns a bit mask with one bit for this kind.
   static unsigned getBit(ActionKind kind) {
     return 1u << static_cast<unsigned>(kind);
   }
@@ -295,13 +297,16 @@ private:
 
   const PipelineShape &shape;
   const Order &order;
-  std::vector<unsigned> seen; ///< kinds seen, by stage and micro-batch
-  /// The last action of each kind in each of the worker's stages.
+  /// A bit mask of the kinds of actions seen, by stage and micro-batch.
+  std::vector<unsigned> seen;
+  /// The last action of each kind, for each stage of the worker that is being
+  /// verified.
   std::map<std::pair<int64_t, ActionKind>, Action> last;
 };
 } // namespace
 
-/// Returns an empty text if such an action exists and belongs to this worker.
+/// Returns an error message, or an empty string if such an action exists and
+/// belongs to this worker.
 std::string OrderVerifier::verifyPlace(int64_t worker,
                                        const Action &action) const {
   if (action.stage < 0 || action.stage >= shape.getStages())
@@ -317,8 +322,8 @@ std::string OrderVerifier::verifyPlace(int64_t worker,
   return "";
 }
 
-/// Returns an empty text if the worker has done all actions that must come
-/// before this one, and none that must come later.
+/// Returns an error message, or an empty string if the worker has done all
+/// actions that must come before this one, and none that must come after it.
 std::string OrderVerifier::verifyTurn(const Action &action) {
   ActionKind kind = action.kind;
   auto isAfter = [&](ActionKind other) {
@@ -344,9 +349,10 @@ std::string OrderVerifier::verifyTurn(const Action &action) {
   return "";
 }
 
-/// Returns an empty text if the worker has done this action for all of the
-/// stage's earlier micro-batches. So sums of losses and gradients are those of
-/// any other order, and the micro-batches in flight are always consecutive.
+/// Returns an error message, or an empty string if the worker has done no later
+/// micro-batch's action of this kind and stage. Ascending micro-batches make
+/// sums of losses and gradients the same in all orders, and micro-batches in
+/// flight consecutive.
 std::string OrderVerifier::verifyAscending(const Action &action) {
   llvm::SmallVector<ActionKind, 2> kinds = {action.kind};
   if (action.kind == ActionKind::backward)
@@ -409,8 +415,8 @@ std::optional<OrderProblem> OrderVerifier::verifyComplete(int64_t worker) {
   return std::nullopt;
 }
 
-/// Checks that the workers of one position do the same. Their lists are
-/// complete.
+/// Checks that all workers of a position have the same list, apart from its
+/// length. All lists are complete at this point.
 std::optional<OrderProblem> OrderVerifier::verifyPositions() {
   std::vector<ActionList> expected =
       getWorkerLists(shape, getPositionLists(order));
@@ -432,7 +438,8 @@ std::optional<OrderProblem> OrderVerifier::verifyPositions() {
   return std::nullopt;
 }
 
-/// Checks that all actions end if messages take no time and never wait.
+/// Checks that the order has no deadlock, if messages take no time and needn't
+/// wait for places.
 std::optional<OrderProblem> OrderVerifier::verifyEnd() {
   PipelineRun run =
       simulateOrder(order, PipelineWork::getEqual(shape.getStages(), 1, 1, 1));

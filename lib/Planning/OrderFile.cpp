@@ -1,4 +1,4 @@
-//===- OrderFile.cpp - Orders as tables of actions ------------------------===//
+//===- OrderFile.cpp - Reads orders from tables of actions ----------------===//
 
 #include "Hfta/Planning/Order.h"
 
@@ -9,7 +9,8 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 namespace {
-/// Reads the table's rows and remembers the column of each action.
+/// Reads the rows of a table and remembers the column of each action, for
+/// messages.
 class OrderReader {
 public:
   OrderReader(llvm::StringRef file, const PipelineShape &shape) : file(file) {
@@ -33,7 +34,7 @@ private:
 
   llvm::StringRef file;
   Order order;
-  std::vector<ActionList> rows;             ///< as they are in the file
+  std::vector<ActionList> rows;             ///< one for each row of the file
   std::vector<std::vector<size_t>> columns; ///< column of each action, from 1
 };
 } // namespace
@@ -55,7 +56,7 @@ static std::optional<ActionKind> getKind(char letter) {
   }
 }
 
-/// Parses a text such as "3F0"; nothing may follow it.
+/// Parses a text that consists of one action, such as "3F0".
 static std::optional<Action> parseAction(llvm::StringRef text) {
   Action action;
   llvm::StringRef digits = text.take_while(llvm::isDigit);
@@ -72,7 +73,8 @@ static std::optional<Action> parseAction(llvm::StringRef text) {
   return action;
 }
 
-/// Returns the text as a message quotes it where an action was expected.
+/// Quotes a text for a message; shortens it, and replaces unprintable
+/// characters.
 static std::string quote(llvm::StringRef text) {
   static constexpr size_t kMostCharacters = 24;
   std::string shown;
@@ -115,8 +117,8 @@ llvm::Error OrderReader::read(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
-/// Chooses the placement. With two chunks the last stage may be on the first
-/// worker, which the table shows.
+/// Chooses the placement of chunks. With two chunks, the pipeline is V-shaped
+/// if the first worker has the last stage.
 void OrderReader::choosePlacement() {
   PipelineShape &shape = order.shape;
   int64_t last = shape.getStages() - 1;
@@ -127,19 +129,20 @@ void OrderReader::choosePlacement() {
   shape.placement = isV ? ChunkPlacement::v : ChunkPlacement::loop;
 }
 
-/// Returns whether rows are those of positions rather than workers.
+/// Returns whether there is a row for each position rather than each worker.
 bool OrderReader::hasPositions() const {
   return static_cast<int64_t>(columns.size()) != order.shape.getWorkers();
 }
 
-/// Returns the column of a problem in its row.
+/// Returns the column, in its row, of the action that has a problem.
 size_t OrderReader::getColumn(const OrderProblem &problem) const {
   if (problem.index < 0)
     return 1;
   if (!hasPositions())
     return columns[problem.worker][problem.index];
-  // The action stands further to the right in the row if the worker leaves out
-  // others.
+  // The worker leaves out the row's actions on micro-batches that it doesn't
+  // have, so the action's index in the row may be greater than in the worker's
+  // list.
   const PipelineShape &shape = order.shape;
   int64_t position = shape.getPositionOfWorker(problem.worker);
   int64_t own = shape.getMicroBatches(problem.worker).size();

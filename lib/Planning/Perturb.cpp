@@ -1,4 +1,4 @@
-//===- Perturb.cpp - Changes of a plan at random --------------------------===//
+//===- Perturb.cpp - Random changes of a plan -----------------------------===//
 
 #include "Candidates.h"
 
@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Makes several changes, each of which results in a valid plan.
+/// Makes several random changes, each of which results in a valid plan.
 class Perturbation {
 public:
   Perturbation(const StageCosts &costs, const Stages &stages,
@@ -27,7 +27,7 @@ public:
   Stages run();
 
 private:
-  /// Returns a number from 0 to `count` - 1, equal on all machines.
+  /// Returns a random number from 0 to `count` - 1, the same on all machines.
   int64_t draw(int64_t count) { return random() % count; }
   void moveCut();
   void moveDevices();
@@ -36,7 +36,8 @@ private:
 
   const StageCosts &costs;
   Stages stages;
-  llvm::SmallVector<int64_t, 8> counts; // number of each stage's devices
+  // The number of devices of each stage.
+  llvm::SmallVector<int64_t, 8> counts;
   int64_t unused;
   std::mt19937 &random;
 };
@@ -53,8 +54,8 @@ void Perturbation::moveCut() {
   stages[after + 1].first = cut + 1;
 }
 
-/// Moves devices from a stage, or from the unused ones, to another stage, or
-/// leaves them unused.
+/// Moves devices from a stage, or from the unused devices, to another stage, or
+/// to the unused ones.
 void Perturbation::moveDevices() {
   int64_t places = stages.size() + 1;
   int64_t from = draw(places), to = draw(places);

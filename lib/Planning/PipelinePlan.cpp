@@ -26,7 +26,8 @@ bool PlannedStage::recomputes() const {
 }
 
 bool PipelinePlan::isVShaped() const {
-  constexpr int64_t kParts = 2; // there and back again
+  // A V-shaped pipeline passes each stage on the way there and on the way back.
+  constexpr int64_t kParts = 2;
   return getChunks() == kParts &&
          stages.front().parts.back().number ==
              kParts * static_cast<int64_t>(stages.size()) - 1;

@@ -1,4 +1,4 @@
-//===- PipelineSimulation.cpp - An order with times -----------------------===//
+//===- PipelineSimulation.cpp - Simulates orders with times ---------------===//
 
 #include "Hfta/Planning/PipelineSimulation.h"
 
@@ -49,8 +49,8 @@ static double getSeconds(const StageWork &work, ActionKind kind) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The simulated actions of one action: several where sums begin before its
-/// end.
+/// The simulated actions that one action consists of. There are several if sums
+/// of gradients begin before its end.
 struct Pieces {
   llvm::SmallVector<unsigned, 1> numbers;
   bool exist() const { return !numbers.empty(); }
@@ -97,7 +97,7 @@ private:
     return pieces[(stage * shape.microBatches + microBatch) * kKinds +
                   static_cast<int64_t>(kind)];
   }
-  /// Returns the action that makes the gradients that go back.
+  /// Returns the action that computes the gradients for the previous stage.
   Pieces &getGradient(int64_t stage, int64_t microBatch) {
     Pieces &whole = get(ActionKind::backward, stage, microBatch);
     return whole.exist() ? whole
@@ -110,10 +110,10 @@ private:
   const PipelineTransport &transport;
   int64_t workers;
   std::vector<llvm::SmallVector<int64_t>> microBatches; ///< by worker
-  std::vector<Pieces> pieces; ///< by stage, micro-batch and kind
-  /// For each stage, by worker, the action that completes its gradients.
+  std::vector<Pieces> pieces; ///< indexed by stage, micro-batch and kind
+  /// For each stage, by worker: the action that completes the gradients.
   std::vector<std::map<int64_t, Pieces>> lastBackward;
-  /// For each stage, by worker, the actions that its update waits for.
+  /// By stage and worker: the update, with the actions that it waits for.
   std::map<std::pair<int64_t, int64_t>, SimulatedAction> updates;
   std::map<std::tuple<bool, int64_t, int64_t>, unsigned> channels;
   std::map<std::tuple<int64_t, int64_t, size_t>, unsigned> slots;
@@ -132,8 +132,9 @@ unsigned RunBuilder::add(SimulatedMessage message, const SimulatedSend &send) {
   return run.simulation.add(std::move(message));
 }
 
-/// Adds a queue per worker for its list, then one per worker for sums. The
-/// memories are the bytes that each worker has saved, then the stages.
+/// Adds a queue for each worker's list, then a queue for each worker's sums.
+/// The first `workers` memories count the bytes that each worker has saved; the
+/// others count the stages for which it has saved values.
 void RunBuilder::addQueues() {
   Simulation &simulation = run.simulation;
   size_t machines = places.cluster ? places.cluster->devices.size() : 1;
@@ -172,8 +173,8 @@ unsigned RunBuilder::getChannel(int64_t from, int64_t to) {
   return entry->second;
 }
 
-/// Returns the slot by stage, worker, and kind of message; kNone: there are
-/// enough.
+/// Returns the slot for a message, which depends on its stage, its receiver,
+/// its kind and its micro-batch; kNone if there are always enough slots.
 unsigned RunBuilder::getSlot(const SimulatedSend &send, size_t kind) {
   if (transport.slots.empty())
     return kNone;
@@ -190,7 +191,8 @@ unsigned RunBuilder::getSlot(const SimulatedSend &send, size_t kind) {
 
 void RunBuilder::addList(int64_t worker) {
   const ActionList &list = run.order.workers[worker];
-  std::map<int64_t, size_t> last; // the last backward of each stage
+  // The index of the last backward of each stage.
+  std::map<int64_t, size_t> last;
   for (auto [index, action] : llvm::enumerate(list))
     if (action.kind == ActionKind::backward ||
         action.kind == ActionKind::backwardWeight)
@@ -201,8 +203,8 @@ void RunBuilder::addList(int64_t worker) {
   }
 }
 
-/// Adds an action. If it is the last backward, it has one piece up to each of
-/// the stage's sums.
+/// Adds an action. If it is the stage's last backward and replicas share the
+/// stage, it is divided into pieces that end where sums of gradients can begin.
 void RunBuilder::addAction(int64_t worker, const Action &action, bool isLast) {
   const StageWork &stage = work.stages[action.stage];
   unsigned bytes = worker, count = workers + worker;
@@ -231,8 +233,8 @@ void RunBuilder::addAction(int64_t worker, const Action &action, bool isLast) {
     lastBackward[action.stage][worker] = made;
 }
 
-/// Adds the order that a worker's actions on a micro-batch in a stage always
-/// have.
+/// Adds the dependences between a worker's actions on one micro-batch in one
+/// stage, whose order is always the same.
 void RunBuilder::orderActions(int64_t stage, int64_t microBatch) {
   const ActionKind kinds[] = {ActionKind::forward, ActionKind::recompute,
                               ActionKind::backward, ActionKind::backwardInput,
@@ -248,8 +250,8 @@ void RunBuilder::orderActions(int64_t stage, int64_t microBatch) {
   }
 }
 
-/// Adds a message for a value, or for the gradient of one. All later actions of
-/// the receiver on this micro-batch read it.
+/// Adds a message with a value or its gradient. All later actions of the
+/// receiver on this micro-batch wait for it.
 void RunBuilder::addMessage(const StageMessage &message, int64_t microBatch,
                             bool isGradient) {
   int64_t from = isGradient ? message.to : message.from;
@@ -293,8 +295,8 @@ void RunBuilder::addMessage(const StageMessage &message, int64_t microBatch,
 // Sums of gradients
 //===----------------------------------------------------------------------===//
 
-/// Adds a sum: each of n workers gets the others' parts of one n-th, adds them
-/// up, and sends the result to all others.
+/// Adds an all-reduce: each of n workers receives one n-th of the others'
+/// gradients, adds them up, and sends the result to all others.
 void RunBuilder::addSum(int64_t stage, size_t block, int64_t bytes) {
   int64_t position = shape.getPosition(stage);
   int64_t count = shape.replicas[position];
@@ -340,7 +342,8 @@ void RunBuilder::addSum(int64_t stage, size_t block, int64_t bytes) {
 void RunBuilder::addSums(int64_t stage) {
   if (shape.replicas[shape.getPosition(stage)] == 1)
     return;
-  // The piece of the last backward that completes a block's gradients.
+  // The index of the piece of the last backward that completes a block's
+  // gradients.
   size_t piece = 0;
   double end = 0;
   for (const BlockSum &sum : work.stages[stage].sums) {
@@ -451,8 +454,8 @@ std::string PipelineRun::getDeadlock() const {
       [&](unsigned send) { return nameSend(sends[send]); });
 }
 
-/// Finds the receiving stages of messages that are ready and can't be sent,
-/// mostly because what lies in their place hasn't been read.
+/// Returns the receiving stages of messages that are ready but can't be sent,
+/// mostly because their slot holds a message that hasn't been read.
 static std::set<int64_t> findStagesThatWait(const PipelineRun &run) {
   std::set<int64_t> stages;
   auto hasBegun = [&](unsigned action) {
@@ -471,16 +474,16 @@ std::vector<int64_t> planning::chooseSlots(const Order &order,
   PipelineTransport transport;
   transport.isStrict = true;
   transport.slots = getInstances(order);
-  // Finding the fewest slots takes long in large pipelines. After this many
-  // simulated actions, all stages that wait for a slot get one at once; a few
-  // too many do no harm.
+  // Finding the fewest slots takes long for large pipelines. After this many
+  // simulated actions, all stages that wait for a slot get one at once. A few
+  // more than needed do no harm.
   constexpr size_t kMostActions = 2'000'000;
   size_t actions = 0;
   while (true) {
     PipelineRun run = simulateOrder(order, work, places, transport);
     actions += run.simulation.actions.size();
-    // A message that waits for a place gets one; the rest of a circle needs
-    // none.
+    // Give a slot to one message of the deadlock's cycle that waits for a slot;
+    // that breaks the cycle.
     auto isPlace = [](const Wait &wait) {
       return wait.reason == WaitReason::place;
     };

@@ -1,4 +1,4 @@
-//===- PlaceFactors.cpp - The best placement of factors -------------------===//
+//===- PlaceFactors.cpp - Search for the best placement of factors --------===//
 
 #include "Hfta/Planning/FactorPlacement.h"
 
@@ -13,13 +13,15 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// The most sizes that are tried as thresholds.
+/// The most sizes that are tried as the least size to send.
 static constexpr size_t kMostChoices = 24;
-/// The most of the largest sizes that every rank inverts while others are sent.
+/// The most of the largest sizes that are kept on every rank while smaller ones
+/// are sent.
 static constexpr size_t kMostKept = 3;
-/// One more limit than this is tried for the time that an owner inverts.
+/// The number of steps between the least and the greatest time limit for
+/// owners.
 static constexpr int64_t kLimits = 16;
-/// The most changes of the best candidate that are judged.
+/// The most changes of the best candidate that are tried.
 static constexpr int64_t kMostMoves = 3000;
 
 namespace {
@@ -35,15 +37,15 @@ struct Range {
   size_t end = 0;
 };
 
-/// The loads of owners while factors are assigned by descending size.
+/// The loads of owners while factors are assigned to them by descending size.
 class BatchLoads {
 public:
   BatchLoads(int64_t owners, const InversionCost &invert)
       : invert(invert), loads(owners, 0), counts(owners, 0) {}
 
-  /// Gives the factor to the owner for whom it costs least, of those who would
-  /// then be done by `limit`; if there is none, to the one who is done first.
-  /// Returns the owner.
+  /// Assigns a factor to the owner for whom it takes the least time, among
+  /// those who would then be done by `limit`; if there is none, to the owner
+  /// who would be done first. Returns the owner.
   int64_t add(const Factor &factor, double limit);
 
 private:
@@ -51,11 +53,12 @@ private:
   double getBatch(int64_t count);
 
   const InversionCost &invert;
-  std::vector<double> loads; ///< seconds
-  /// Numbers of matrices of the current size.
+  std::vector<double> loads; ///< seconds of each owner
+  /// Number of each owner's matrices of the current size.
   std::vector<int64_t> counts;
   int64_t size = 0;
-  std::map<int64_t, double> batches; ///< seconds by count
+  /// The seconds of a batch of the current size, by its number of matrices.
+  std::map<int64_t, double> batches;
 };
 
 class Search {
@@ -70,8 +73,9 @@ private:
   llvm::ArrayRef<int64_t> getSent(Range sent) const {
     return llvm::ArrayRef(order).slice(sent.begin, sent.end - sent.begin);
   }
-  /// Places the factors to send on at most `ownerCount` owners, and the rest on
-  /// all ranks.
+  /// Assigns the factors to send to at most `ownerCount` owners, none of whom
+  /// should need more seconds than `limit`. All other factors are inverted by
+  /// every rank.
   FactorOwners place(Range sent, int64_t ownerCount, double limit) const;
   double getSeconds(const FactorOwners &owners) const {
     return getPlacementTimes(factors, owners, costs).broadcast;
@@ -84,7 +88,7 @@ private:
   llvm::ArrayRef<Factor> factors;
   int64_t ranks;
   const PlacementCosts &costs;
-  /// The factors that are worth sending, the largest sizes first.
+  /// The factors that are worth sending, sorted by descending size.
   std::vector<int64_t> order;
   Candidate best;
   int64_t moves = 0;
@@ -115,7 +119,7 @@ int64_t BatchLoads::add(const Factor &factor, double limit) {
       leastCost = cost;
       cheapest = owner;
     }
-    // All later owners are empty, too.
+    // The later owners have no load either and would cost the same.
     if (loads[owner] == 0)
       break;
   }
@@ -146,8 +150,8 @@ Search::Search(llvm::ArrayRef<Factor> factors, int64_t ranks,
   });
 }
 
-/// Returns whether sending a factor pays. The latency of a broadcast that is
-/// merged with others isn't counted for each factor.
+/// Returns whether sending a factor takes less time than inverting it. If
+/// broadcasts are merged, the latency isn't counted for each factor.
 bool Search::isWorthSending(const Factor &factor) const {
   TransferCost broadcast = costs.broadcast;
   if (costs.isMerged)
@@ -156,7 +160,7 @@ bool Search::isWorthSending(const Factor &factor) const {
          broadcast.getSeconds(factor.getElements());
 }
 
-/// Judges a candidate and returns how long it takes.
+/// Returns the time of a placement, and keeps it if it is the best so far.
 double Search::consider(FactorOwners owners) {
   double seconds = getSeconds(owners);
   if (seconds < best.seconds)
@@ -172,7 +176,8 @@ FactorOwners Search::place(Range sent, int64_t ownerCount, double limit) const {
   return owners;
 }
 
-/// Returns numbers from 1 to `most`: all of them, or some at growing distances.
+/// Returns numbers from 1 to `most`: all small ones, then some at growing
+/// distances.
 static std::vector<int64_t> getChoices(int64_t most) {
   std::vector<int64_t> choices;
   for (int64_t next = 1; next <= most; next += 1 + next / 4)
@@ -197,7 +202,7 @@ void Search::tryOwnerCounts(Range sent) {
       chosen = choice;
     }
   }
-  // Try the numbers between the neighbours of the best one.
+  // Try numbers between the best one and its neighbours in the list.
   if (choices.size() < 2)
     return;
   int64_t first = choices[chosen == 0 ? 0 : chosen - 1] + 1;
@@ -208,9 +213,9 @@ void Search::tryOwnerCounts(Range sent) {
       tryCount(count);
 }
 
-/// Tries limits between what the largest factor takes and what all take on one
-/// rank: the later owners may end, the fewer they are, and the larger their
-/// batches.
+/// Tries time limits for owners, from the time of the largest factor to that of
+/// all factors on one rank. With a higher limit there are fewer owners, and
+/// their batches are larger.
 void Search::tryLimits(Range sent) {
   double least = 0, most = 0;
   for (int64_t number : getSent(sent)) {
@@ -225,7 +230,8 @@ void Search::tryLimits(Range sent) {
     consider(place(sent, owners, least * std::pow(ratio, i)));
 }
 
-/// Moves a factor to where the whole ends soonest, if that is sooner than now.
+/// Moves a factor to the owner, or to every rank, with whom all is done
+/// soonest. Returns whether the placement got better.
 bool Search::improve(int64_t factor) {
   Candidate changed = best;
   int64_t owner = best.owners[factor];
@@ -250,18 +256,19 @@ FactorOwners Search::run() {
   consider(FactorOwners(factors.size(), kEveryRank));
   if (ranks == 1 || factors.empty())
     return best.owners;
-  // A threshold is where the size changes.
+  // A threshold is an index where the size of factors changes.
   std::vector<size_t> thresholds;
   for (size_t sent = 1; sent <= order.size(); ++sent)
     if (sent == order.size() ||
         factors[order[sent]].size != factors[order[sent - 1]].size)
       thresholds.push_back(sent);
   size_t step = 1 + thresholds.size() / kMostChoices;
-  // The largest ones may take too long to send: the others are then inverted
-  // elsewhere meanwhile.
+  // Sending the largest factors may take too long. Every rank may invert these
+  // while other ranks invert the rest.
   for (size_t kept = 0; kept <= kMostKept && kept < thresholds.size(); ++kept) {
     size_t begin = kept == 0 ? 0 : thresholds[kept - 1];
-    // Begin with the last threshold: sending all others is tried in any case.
+    // Begin with the last threshold, with which all remaining factors are sent,
+    // so that this is always tried.
     for (size_t i = 0; i + kept < thresholds.size(); i += step) {
       Range sent{begin, thresholds[thresholds.size() - 1 - i]};
       tryOwnerCounts(sent);

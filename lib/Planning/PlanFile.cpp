@@ -14,18 +14,18 @@ namespace json = llvm::json;
 
 namespace {
 
-// A time in milliseconds in the file, in seconds in the plan.
+// A time: milliseconds in the file, seconds in the plan.
 struct Time {
   double &seconds;
 };
 struct OptionalTime {
   std::optional<double> &seconds;
 };
-/// A time where 0 stands for none, which is null in the file.
+/// A time that is null in the file if it is 0 in the plan.
 struct SomeTime {
   double &seconds;
 };
-/// A number that is at least `least`, or greater than it.
+/// A number that must be at least `least`, or greater than that.
 struct Number {
   double &value;
   double least = 0;
@@ -35,7 +35,7 @@ struct Whole {
   int64_t &value;
   int64_t least = 0;
 };
-/// A whole number where -1 stands for none, which is null in the file.
+/// A whole number that is null in the file if it is -1 in the plan.
 struct SomeWhole {
   int64_t &value;
 };
@@ -44,11 +44,11 @@ struct Wholes {
   int64_t least = 0;
 };
 
-/// A flag that isn't written if it is false.
+/// A flag that is left out of the file if it is false.
 struct Flag {
   bool &value;
 };
-/// A list that isn't written if it is empty.
+/// A list of strings that is left out of the file if it is empty.
 struct OptionalTexts {
   std::vector<std::string> &values;
 };
@@ -105,7 +105,8 @@ public:
     });
   }
 
-  /// Writes one record's fields in place, or several records under the key.
+  /// Writes the only record's fields into the present object, or several
+  /// records as an array under the key.
   template <typename Record, typename Describe, typename DescribeSeveral>
   void oneOrSeveral(StringRef key, std::vector<Record> &values,
                     const Describe &describe, const DescribeSeveral &several) {
@@ -121,7 +122,8 @@ private:
   json::OStream &os;
 };
 
-/// Reads what Writer wrote.
+/// Reads what Writer writes. Has the same functions, so that one description of
+/// the file serves both.
 class Reader {
 public:
   explicit Reader(JsonFields &fields) : fields(fields) {}
@@ -188,7 +190,7 @@ public:
     records(key, values, several);
     check(values.size() > 1, key, "expected several, got one");
   }
-  /// Checks a condition on fields that have been read.
+  /// Reports an error about a field unless the condition holds.
   void check(bool holds, StringRef key, const llvm::Twine &message) {
     if (!holds)
       fields.say(key, message);
@@ -198,7 +200,7 @@ private:
   JsonFields &fields;
 };
 
-/// One description of the file serves writing and reading.
+/// Describes the fields of a plan, for both writing and reading.
 struct Describe {
   template <typename Archive>
   void operator()(Archive &archive, Cluster &cluster) const {
@@ -267,8 +269,8 @@ void mlir::hfta::planning::writePlan(const PipelinePlan &plan,
   os << '\n';
 }
 
-/// Checks that each stage has the parts of stages with this number of chunks.
-/// Returns what is wrong, or an empty text.
+/// Checks that each stage has one part of the model for each chunk, and those
+/// that the placement gives it. Returns an error message, or an empty string.
 static std::string checkParts(const PipelinePlan &plan) {
   auto stages = static_cast<int64_t>(plan.stages.size());
   PipelineShape shape;
@@ -295,8 +297,8 @@ static std::string checkParts(const PipelinePlan &plan) {
   return "";
 }
 
-/// Checks that the plan has the times of stages with this number of chunks.
-/// Returns what is wrong, or an empty text.
+/// Checks that the plan has those times that plans with its number of chunks
+/// have. Returns an error message, or an empty string.
 static std::string checkTimes(const PipelinePlan &plan) {
   bool isChunked = plan.getChunks() > 1;
   struct {
@@ -316,8 +318,8 @@ static std::string checkTimes(const PipelinePlan &plan) {
   return "";
 }
 
-/// Returns how fields contradict each other, although each one is valid; empty
-/// if they don't.
+/// Checks that fields don't contradict each other. Returns an error message, or
+/// an empty string.
 static std::string checkPlan(const PipelinePlan &plan) {
   int64_t devices = 0;
   for (int64_t count : plan.cluster.devices)

@@ -1,4 +1,4 @@
-//===- PlanSimulation.cpp - A plan's order, chosen and simulated ----------===//
+//===- PlanSimulation.cpp - Chooses and simulates a plan's order ----------===//
 
 #include "Hfta/Planning/PlanSimulation.h"
 
@@ -11,11 +11,11 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Bytes per second at which bytes stand for times, to the picosecond.
+/// Bytes per second of a link on which one byte takes a picosecond.
 static constexpr double kTicksPerSecond = 1e12;
 
 namespace {
-/// Converts a plan for the simulator.
+/// Translates a plan into the simulator's terms.
 class PlanReader {
 public:
   PlanReader(const PipelinePlan &plan, const StageCosts &costs,
@@ -25,7 +25,7 @@ public:
 
   PlannedPipeline read();
   std::vector<int64_t> getPeakBytes(const Order &order) const;
-  /// Updates the plan after its order has been chosen.
+  /// Updates a plan's fields after its order has been chosen.
   void update(PipelinePlan &changed, const ChosenOrder &chosen) const;
 
 private:
@@ -39,7 +39,8 @@ private:
   const StageCosts &costs;
   const PlanSimulationOptions &options;
   bool isDivided;
-  std::vector<Stage> parts; ///< parts of the model, with their stages' devices
+  /// The parts of the model, with the devices of their stages.
+  std::vector<Stage> parts;
 };
 } // namespace
 
@@ -54,9 +55,9 @@ Stage PlanReader::getPart(const PlannedPart &planned,
   return part;
 }
 
-/// Returns the buckets of a part. The backward goes through the layers from the
-/// last one on; a bucket is complete when it has been through all of its
-/// layers.
+/// Returns the all-reduces of a part's gradients, one for each bucket. Backward
+/// goes through the layers from the last to the first; a bucket is complete
+/// when its last layer has been reached.
 std::vector<BlockSum> PlanReader::getSums(const Stage &part) const {
   std::vector<BlockSum> sums;
   double all = costs.getBackwardTime(part.first, part.last), bytes = 0;
@@ -89,8 +90,8 @@ StageWork PlanReader::getWork(const PlannedPart &planned,
   return result;
 }
 
-/// Returns the message to the next part. Published costs of a link aren't those
-/// of a channel but a time.
+/// Returns the message from a part to the next. With published costs, a link
+/// has a time rather than a rate, which is expressed in bytes.
 StageMessage PlanReader::getMessage(int64_t from) const {
   double bytes = costs.getCrossingBytes(parts[from].last);
   if (isDivided)
@@ -138,8 +139,8 @@ PlannedPipeline PlanReader::read() {
   return pipeline;
 }
 
-/// Returns, for each stage, the number of micro-batches for which a worker
-/// holds what backward needs, in whole stages.
+/// Returns, for each stage, the most micro-batches for which a worker holds
+/// saved values, counted in whole stages.
 static std::vector<int64_t> countInFlight(const Order &order) {
   const PipelineShape &shape = order.shape;
   if (shape.chunks == 1)
@@ -153,7 +154,8 @@ static std::vector<int64_t> countInFlight(const Order &order) {
   return inFlight;
 }
 
-/// Returns whether the order's name and its numbers in flight determine it.
+/// Returns whether the order is the one that follows from the order's kind and
+/// its numbers in flight.
 static bool isMadeByName(const Order &order, OrderKind kind) {
   PipelineShape shape = order.shape;
   std::vector<int64_t> inFlight = countInFlight(order);
@@ -165,9 +167,9 @@ static bool isMadeByName(const Order &order, OrderKind kind) {
   return false;
 }
 
-/// Returns whether a job can write the order's name. It can't for an order of a
-/// list scheduler or a file, nor for one of chunks whose forwards all come
-/// first.
+/// Returns whether a job can specify the order by its name. It can't for orders
+/// of the list scheduler or of a file, nor for an order of several chunks in
+/// which all forwards come first.
 static bool hasName(const Order &order) {
   bool isListed =
       order.kind == OrderKind::list || order.kind == OrderKind::file;
@@ -175,8 +177,8 @@ static bool hasName(const Order &order) {
          (order.shape.chunks == 1 || order.kind != OrderKind::allForwardsFirst);
 }
 
-/// Returns the bytes of a device of each stage, with as many instances of each
-/// part's values as the order needs.
+/// Returns the bytes that a device of each stage needs, with as many instances
+/// of each part's values as the order needs.
 std::vector<int64_t> PlanReader::getPeakBytes(const Order &order) const {
   std::vector<int64_t> instances = getInstances(order), peaks;
   for (const PlannedStage &planned : plan.stages) {
@@ -209,7 +211,7 @@ void PlanReader::update(PipelinePlan &changed,
   for (auto [index, planned] : llvm::enumerate(changed.stages)) {
     planned.inFlight = inFlight[index];
     planned.peakBytes = peaks[index];
-    // With only one in flight there is nothing to recompute.
+    // With one micro-batch in flight, recomputing saves no memory.
     for (PlannedPart &chunk : planned.parts)
       if (chunk.recomputes && instances[chunk.number] == 1) {
         chunk.recomputes = false;
@@ -224,9 +226,9 @@ PlannedPipeline planning::getPipeline(const PipelinePlan &plan,
   return PlanReader(plan, costs, options).read();
 }
 
-/// Chooses an order among those that fit into memory. With several chunks, an
-/// order may have more in flight of a chunk that saves much; then the limit of
-/// its stage is lowered, or those of all.
+/// Chooses an order that fits into memory. With several chunks, an order may
+/// have more in flight of a chunk that saves much than was planned. Then the
+/// limit of its stage is lowered, or the limits of all stages.
 static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
                                                   PlannedPipeline pipeline,
                                                   OrderKind kind) {
@@ -254,8 +256,8 @@ static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
   }
 }
 
-/// Chooses an order with the numbers in flight of the plan, or where that makes
-/// a difference with as many as memory allows.
+/// Chooses an order with the plan's numbers in flight. If one with as many in
+/// flight as memory allows is shorter by a thousandth, returns that instead.
 static llvm::Expected<ChosenOrder> chooseWithinMemory(const PipelinePlan &plan,
                                                       const PlanReader &reader,
                                                       PlannedPipeline pipeline,

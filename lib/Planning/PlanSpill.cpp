@@ -1,4 +1,4 @@
-//===- PlanSpill.cpp - How a step fits in a budget of memory --------------===//
+//===- PlanSpill.cpp - Chooses how a step fits into memory ----------------===//
 
 #include "Hfta/Planning/SpillPlan.h"
 #include "SpillSchedule.h"
@@ -14,11 +14,11 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// The numbers of tasks for which bytes that are being written may keep their
-/// place.
+/// The numbers of tasks for which bytes that are being written may stay in
+/// memory.
 static constexpr int64_t kWriteWindows[] = {0, 1, 2, 4, 8};
 
-/// When all plans together have this many tasks, no more neighbours are tried.
+/// No more neighbours are tried once all plans together have this many tasks.
 static constexpr size_t kMostTasks = 150000;
 
 namespace {
@@ -29,10 +29,11 @@ struct Candidate {
   int64_t leastGroup = 0;
   int64_t movedBytes = 0;
   bool writes = false;
-  size_t number = 0; ///< in the order in which they were found
+  size_t number = 0; ///< position in the order in which candidates were found
 
-  /// Among equally fast candidates, the one that moves less, has fewer turns
-  /// and needs less memory comes first.
+  /// Returns the sort key of candidates. Among equally fast ones, those that
+  /// move fewer bytes come first, then those with fewer turns, then those with
+  /// less memory.
   auto getRank() const {
     return std::make_tuple(leastTicks, movedBytes, -plan.copies, leastBytes,
                            number);
@@ -61,21 +62,23 @@ private:
   const SpillRequest &request;
   SpillIndex index;
   SpillOptions options;
-  /// The numbers of copies per turn. For the first `done` of them all plans
-  /// have been found, for the next one those by rules of thumb, the first of
-  /// which keeps everything.
+  /// The numbers of copies per turn that are tried. All plans have been found
+  /// for the first `done` of them; for the next one, there may be those by
+  /// rules of thumb. `firsts` has, for each number, the index of its plan that
+  /// keeps everything.
   llvm::SmallVector<int64_t> copies;
   size_t done = 0;
   std::vector<size_t> firsts;
   std::vector<Candidate> all;
-  size_t neighboursOf = 0; ///< how many of them had their neighbours added
+  /// The number of candidates whose neighbours were added.
+  size_t neighboursOf = 0;
   std::set<std::string> known;
-  size_t taskCount = 0; ///< over all candidates
+  size_t taskCount = 0; ///< sum over all candidates
   std::optional<SpillChoice> best;
   Ticks bestTicks = 0;
 };
 
-/// Returns a text that differs for different plans.
+/// Returns a string that is different for different plans.
 static std::string describe(const SpillPlan &plan) {
   std::string text;
   auto append = [&](int64_t number) {
@@ -108,8 +111,9 @@ void SpillPlanner::Candidates::add(SpillPlan plan) {
   taskCount += schedule.tasks.size();
 }
 
-/// Sums don't show when bytes are moved. So for a model with few plans, those
-/// next to the best ones by sums are tried, too.
+/// Adds plans that differ from known ones in one decision. The search judges
+/// plans by sums, which don't show when bytes are moved; so if a model has few
+/// plans, neighbours of the best ones by sums may be better.
 void SpillPlanner::Candidates::addNeighbours() {
   for (; neighboursOf < all.size() && taskCount <= kMostTasks; ++neighboursOf) {
     SpillPlan plan = all[neighboursOf].plan;
@@ -135,7 +139,8 @@ void SpillPlanner::Candidates::simulate(const Candidate &candidate,
   }
 }
 
-/// Returns whether the candidate fits, and nothing is recomputed or moved.
+/// Returns whether the candidate fits into memory without moving or recomputing
+/// anything, so that no other can be faster.
 bool SpillPlanner::Candidates::isFastest(const Candidate &candidate,
                                          int64_t budget) const {
   const SpillPlan &plan = candidate.plan;
@@ -146,8 +151,8 @@ bool SpillPlanner::Candidates::isFastest(const Candidate &candidate,
          });
 }
 
-/// Lists the numbers of copies. Turns of fewer copies need less memory only if
-/// there are more turns.
+/// Lists the numbers of copies per turn to try. Fewer copies need less memory,
+/// but are worth trying only if this makes more turns.
 llvm::SmallVector<int64_t> SpillPlanner::Candidates::listCopies() const {
   int64_t most = std::min(request.mostCopies, model.copies);
   int64_t least = std::min(request.leastCopies, most);
@@ -163,8 +168,8 @@ llvm::SmallVector<int64_t> SpillPlanner::Candidates::listCopies() const {
   return counts;
 }
 
-/// Finds all plans that a budget may need: where everything fits with some
-/// number of copies, nothing else is needed.
+/// Finds all plans that a budget may need. As soon as everything fits into
+/// memory with some number of copies, smaller numbers aren't needed.
 void SpillPlanner::Candidates::findPlans(int64_t budget) {
   auto isFastestHere = [&](size_t number) {
     return isFastest(all[number], budget);
@@ -194,8 +199,8 @@ SpillPlanner::Candidates::plan(int64_t budget, SpillFailure &failure) {
   std::vector<const Candidate *> order;
   for (const Candidate &candidate : all)
     order.push_back(&candidate);
-  // All candidates are known whatever the budget is, and those that aren't
-  // simulated can't be faster: so a larger budget has no slower plan.
+  // Candidates don't depend on the budget, and those that aren't simulated
+  // can't be faster. So a larger budget never has a slower plan.
   llvm::sort(order, [](const Candidate *left, const Candidate *right) {
     return left->getRank() < right->getRank();
   });

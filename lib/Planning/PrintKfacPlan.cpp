@@ -40,7 +40,8 @@ static void printBuckets(const KfacPlan &plan, llvm::raw_ostream &os) {
                         bucket.begin * 1e3, bucket.end * 1e3);
 }
 
-/// Prints a row per owner, and one for what all ranks of a column invert.
+/// Prints a row for each owner, and one for the factors that all ranks of a
+/// column invert.
 static void printOwners(const KfacModel &model, const KfacPlan &plan,
                         const KfacRun &run, llvm::raw_ostream &os) {
   std::map<int64_t, std::vector<Factor>> owned;
@@ -51,7 +52,8 @@ static void printOwners(const KfacModel &model, const KfacPlan &plan,
     if (event.activity == KfacActivity::invert)
       (event.number == 0 ? ofAll : seconds)[event.rank] +=
           event.end - event.begin;
-  // Each rank has several events for what all invert; the slowest rank counts.
+  // Every rank has several events for factors that all of them invert. The
+  // slowest rank counts.
   for (auto [rank, time] : ofAll)
     seconds[kEveryRank] = std::max(seconds[kEveryRank], time);
   os << llvm::formatv("\n{0,6}{1,9}{2,14}{3,12}{4,11}\n", "rank", "factors",

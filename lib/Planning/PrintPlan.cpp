@@ -7,7 +7,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// Prints numbers as "0-7, 10".
+/// Prints numbers of devices, with ranges, as "0-7, 10".
 static std::string printDevices(const std::vector<int64_t> &devices) {
   std::string text;
   for (size_t i = 0; i < devices.size();) {
@@ -22,7 +22,7 @@ static std::string printDevices(const std::vector<int64_t> &devices) {
   return text;
 }
 
-/// Prints layers as "a to b, e".
+/// Prints the layers of a stage's parts as "a to b, e".
 static std::string printLayers(const PlannedStage &stage) {
   std::string text;
   for (const PlannedPart &part : stage.parts) {

@@ -17,7 +17,8 @@ static double toMebibytes(int64_t bytes) {
   return static_cast<double>(bytes) / (1 << 20);
 }
 
-/// Prints a row per group: for one micro-batch of all copies of a turn.
+/// Prints a row for each group. Numbers are those of one micro-batch of all
+/// copies of a turn.
 static void printGroups(const SpillModel &model, const SpillPlan &plan,
                         llvm::raw_ostream &os) {
   SpillIndex index(model);

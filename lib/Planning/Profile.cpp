@@ -1,4 +1,4 @@
-//===- Profile.cpp - Files with measured layers ---------------------------===//
+//===- Profile.cpp - Reads files of measured layers -----------------------===//
 
 #include "Hfta/Planning/Profile.h"
 
@@ -19,7 +19,7 @@ struct Node {
   std::string id, description;
   double forward = 0, backward = 0;      // milliseconds
   double activation = 0, parameters = 0; // bytes
-  std::vector<unsigned> operands, users; // node numbers
+  std::vector<unsigned> operands, users; // numbers of nodes
   bool isDropped = false;
 };
 
@@ -56,14 +56,15 @@ private:
 
 static constexpr StringRef kSeparator = " -- ";
 
-/// The most nodes; a set of ancestors has a bit for each node.
+/// The most nodes of a profile. Sets of ancestors have a bit for each pair of
+/// nodes.
 static constexpr size_t kMostNodes = 4096;
 
-/// Exceeds any real number of bytes or milliseconds; sums over all nodes still
-/// fit in 64 bits.
+/// The most bytes or milliseconds of a node. It exceeds any real number, and
+/// sums over all nodes still fit in 64 bits.
 static constexpr double kMost = 1e15;
 
-/// Reads a number of at least 0, or a sum of such numbers, as "[1.0; 2.0]".
+/// Reads a number of at least 0, or a sum of such numbers as in "[1.0; 2.0]".
 bool Reader::readNumber(StringRef name, StringRef text, double &number) {
   llvm::SmallVector<StringRef, 2> terms;
   StringRef rest = text.trim();
@@ -115,8 +116,8 @@ bool Reader::readAttributes(StringRef text, Node &node) {
   return true;
 }
 
-/// Reads `id -- description -- attributes[ -- stage_id=2]`. Since a description
-/// may hold anything, the attributes are searched from the end.
+/// Reads `id -- description -- attributes[ -- stage_id=2]`. As a description
+/// may contain anything, attributes are searched from the end of the line.
 bool Reader::readNode(StringRef text) {
   auto [id, rest] = text.split(kSeparator);
   auto [description, attributes] = rest.rsplit(kSeparator);
@@ -209,8 +210,7 @@ static void dropEnds(std::vector<Node> &nodes) {
   }
 }
 
-/// Sorts nodes topologically; the result has fewer nodes if the graph has a
-/// cycle.
+/// Sorts nodes topologically. The result lacks nodes if the graph has a cycle.
 static std::vector<unsigned> sortNodes(const std::vector<Node> &nodes) {
   std::vector<unsigned> missing, order;
   for (const Node &node : nodes)
@@ -225,7 +225,7 @@ static std::vector<unsigned> sortNodes(const std::vector<Node> &nodes) {
   return order;
 }
 
-/// Returns each node's number of ancestors.
+/// Returns the number of each node's ancestors.
 static std::vector<unsigned>
 countAncestors(const std::vector<Node> &nodes,
                const std::vector<unsigned> &sorted) {
@@ -242,7 +242,9 @@ countAncestors(const std::vector<Node> &nodes,
   return counts;
 }
 
-/// Returns all nodes except the dropped ones, in the order of layers.
+/// Returns the nodes that aren't dropped as a sequence of layers: by their
+/// numbers of ancestors, but each node's operands directly before it if
+/// possible.
 static std::vector<unsigned> orderLayers(const std::vector<Node> &nodes,
                                          const std::vector<unsigned> &sorted) {
   std::vector<unsigned> counts = countAncestors(nodes, sorted);
@@ -261,7 +263,7 @@ static std::vector<unsigned> orderLayers(const std::vector<Node> &nodes,
     isPlaced[node] = true;
   };
   for (unsigned i : rest) {
-    // A source waits for its first user.
+    // A node without operands is placed before its first user.
     if (nodes[i].operands.empty() && !nodes[i].users.empty())
       continue;
     std::vector<unsigned> operands = nodes[i].operands;
@@ -277,7 +279,8 @@ static std::vector<unsigned> orderLayers(const std::vector<Node> &nodes,
 // The model
 //===----------------------------------------------------------------------===//
 
-/// Returns the bytes that cross the cut after each layer.
+/// Returns, for each layer, the bytes of values that are made by it or by an
+/// earlier layer and used by a later one.
 static std::vector<double>
 sumCrossingBytes(const std::vector<Node> &nodes,
                  const std::vector<unsigned> &order) {
@@ -295,8 +298,8 @@ sumCrossingBytes(const std::vector<Node> &nodes,
   return bytes;
 }
 
-/// Returns a digest of the graph and its sizes; new measurements don't change
-/// it.
+/// Returns a digest of the graph and its sizes, which doesn't depend on
+/// measured times.
 static std::string digestGraph(const std::vector<Node> &nodes) {
   llvm::SHA256 hash;
   for (const Node &node : nodes) {
@@ -332,7 +335,8 @@ static LayerModel makeModel(const std::vector<Node> &nodes,
     layer.crossingBytes = crossing[at] / samples;
     model.layers.push_back(std::move(layer));
   }
-  // A profile doesn't say how its model is trained. Adam has two states.
+  // A profile doesn't say which optimizer trains the model. Assume Adam, which
+  // has two states per parameter.
   model.optimizerStates = 2;
   return model;
 }

@@ -1,4 +1,4 @@
-//===- QueueSimulation.cpp - Queues that compute and move bytes -----------===//
+//===- QueueSimulation.cpp - Simulates queues that compute and transfer ---===//
 
 #include "Hfta/Planning/QueueSimulation.h"
 
@@ -14,8 +14,9 @@ namespace {
 /// The progress of a queue.
 struct QueueState {
   size_t next = 0;
-  bool isRunning = false; ///< its next work has begun
-  double left = 0; ///< remaining seconds, if it had its channel to itself
+  bool isRunning = false; ///< whether its next work has begun
+  /// The remaining seconds of this work if it shares its channel with nothing.
+  double left = 0;
   double begin = 0;
 };
 
@@ -56,13 +57,15 @@ private:
   llvm::ArrayRef<std::vector<QueuedWork>> queues;
   const StoreRates &store;
   std::vector<QueueState> states;
-  llvm::DenseMap<int64_t, bool> happened; ///< for events that are recorded
+  /// Whether each event was recorded, for events that some queue records.
+  llvm::DenseMap<int64_t, bool> happened;
   double now = 0;
   SpillRun result;
 };
 } // namespace
 
-/// Returns the seconds of the work alone, and adds them to the sums.
+/// Returns the seconds of the work if it shares its channel with nothing, and
+/// adds them to the result's sums.
 double QueueSimulator::countSeconds(const QueuedWork &work) {
   auto bytes = static_cast<double>(work.what.bytes);
   switch (work.kind) {
@@ -90,8 +93,8 @@ double QueueSimulator::countSeconds(const QueuedWork &work) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Executes a record or an await, which take no time. Returns whether something
-/// has happened.
+/// Executes the queue's next record or await, which takes no time, or begins
+/// its next work. Returns whether anything was done.
 bool QueueSimulator::step(size_t number) {
   QueueState &state = states[number];
   if (state.isRunning || state.next == queues[number].size())
@@ -115,7 +118,8 @@ bool QueueSimulator::step(size_t number) {
   return true;
 }
 
-/// Begins what can begin. Returns whether anything is under way then.
+/// Begins all work that can begin. Returns whether any work is in progress
+/// then.
 bool QueueSimulator::beginWhatCan() {
   bool changes = true;
   while (changes) {
@@ -128,8 +132,8 @@ bool QueueSimulator::beginWhatCan() {
                       [](const QueueState &state) { return state.isRunning; });
 }
 
-/// Returns the share of a queue's work that is done per second: transfers that
-/// go through one channel at the same time share it.
+/// Returns the share of a queue's work that is done per second, which is less
+/// than 1 if several transfers use a channel at the same time.
 double QueueSimulator::getPace(size_t number) const {
   QueuedWork::Kind kind = getWork(number).kind;
   if (kind == QueuedWork::compute)
@@ -146,7 +150,7 @@ double QueueSimulator::getPace(size_t number) const {
   return 1 / users;
 }
 
-/// Advances to the next time at which something ends.
+/// Advances to the time at which the next work ends.
 void QueueSimulator::advance() {
   std::vector<double> paces(queues.size(), 0);
   double seconds = -1;

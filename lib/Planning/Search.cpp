@@ -11,26 +11,28 @@
 using namespace mlir::hfta::planning;
 using llvm::ArrayRef;
 
-/// How many plans are judged after their estimate, and how many of these are
-/// improved. With these numbers the search of a large cluster takes seconds.
+/// The number of plans that are judged because of their estimates, and the
+/// number of these that are improved. With these numbers, the search for a
+/// large cluster takes seconds.
 static constexpr size_t kJudged = 48;
 static constexpr size_t kImproved = 4;
-/// The work of each improvement, in estimates.
+/// The work of each improvement, in the judge's units (estimates).
 static constexpr int64_t kBudget = 100000;
-/// Plans that take longer than the best one by this factor aren't improved.
+/// Plans whose latency exceeds the best one's by this factor aren't improved.
 static constexpr double kHopeless = 1.2;
 /// How often the best plan is changed at random and improved again, and the
-/// work after which that ends.
+/// total work after which this stops.
 static constexpr unsigned kPerturbations = 100;
 static constexpr int64_t kMostWork = 2000000;
-/// The numbers of micro-batches that are searched completely.
+/// The most numbers of micro-batches for which plans are searched completely.
 static constexpr size_t kMostSearches = 3;
 
 //===----------------------------------------------------------------------===//
 // From candidates to plans
 //===----------------------------------------------------------------------===//
 
-/// Gives each stage devices by number, the first free ones of its machines.
+/// Assigns device numbers to the stages: on each of its machines, a stage gets
+/// the first devices that are still free.
 static void numberDevices(ArrayRef<DeviceSet> devices, const Cluster &cluster,
                           PipelinePlan &plan) {
   std::vector<int64_t> next;
@@ -43,7 +45,7 @@ static void numberDevices(ArrayRef<DeviceSet> devices, const Cluster &cluster,
         planned.devices.push_back(next[part.machine]++);
 }
 
-/// Makes the part with this number from the layers of a stage.
+/// Describes the layers of a stage as part number `number` of the model.
 static PlannedPart makePart(const StageCosts &costs, const Stage &stage,
                             int64_t number) {
   Station station = costs.getStation(stage);
@@ -169,7 +171,7 @@ PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
 // The search
 //===----------------------------------------------------------------------===//
 
-/// Returns seeds by ascending latency.
+/// Returns the best initial plans, sorted by latency.
 static std::vector<Candidate> findSeeds(Judge &judge, size_t judged,
                                         size_t count) {
   CandidatePool pool(judge);
@@ -179,8 +181,8 @@ static std::vector<Candidate> findSeeds(Judge &judge, size_t judged,
   return pool.takeBest(judged, count);
 }
 
-/// Returns the best plan for one number of micro-batches, or one that doesn't
-/// fit if none does.
+/// Returns the best plan for one number of micro-batches. If none fits into
+/// memory, returns one that doesn't.
 static Candidate search(const StageCosts &costs) {
   Judge judge(costs);
   Candidate best;
@@ -196,8 +198,8 @@ static Candidate search(const StageCosts &costs) {
       keepBetter(std::move(seed));
   if (!best.fits())
     return best;
-  // Perturbations leave the local optimum of the best seed. Equal inputs draw
-  // equal numbers.
+  // Perturbations leave the local optimum of the best seed. The fixed seed of
+  // the random numbers makes the result reproducible.
   std::mt19937 random(1);
   for (unsigned i = 0; i < kPerturbations && judge.getWork() < kMostWork; ++i) {
     Candidate other = judge.judge(perturb(costs, best.stages, random));
@@ -207,14 +209,15 @@ static Candidate search(const StageCosts &costs) {
   return best;
 }
 
-/// Returns the requested numbers of micro-batches; of many, those for which a
-/// few seeds are the best.
+/// Returns the number of micro-batches that was requested, or if any may be
+/// used, those with the best of a few initial plans.
 static std::vector<int64_t> chooseMicroBatches(const LayerModel &model,
                                                const Cluster &cluster,
                                                const PlanRequest &request) {
   if (request.microBatches != 0)
     return {request.microBatches};
-  // Where nothing fits, small micro-batches need the least memory.
+  // The count is negated so that, if nothing fits for several counts, small
+  // micro-batches come first: they need the least memory.
   std::vector<std::pair<double, int64_t>> counts;
   for (int64_t count = 1; count <= request.batch; ++count) {
     if (request.batch % count != 0 || count < request.groups)

@@ -15,7 +15,7 @@ using llvm::SmallVector;
 // One and two stages
 //===----------------------------------------------------------------------===//
 
-/// The most numbers of devices that are tried.
+/// The most numbers of devices that are tried for a stage.
 static constexpr int64_t kMostCounts = 64;
 /// The most cuts that are tried.
 static constexpr int64_t kMostCuts = 128;
@@ -37,7 +37,8 @@ static void addTwoStages(const StageCosts &costs, CandidatePool &pool) {
   if (last == 0 || devices == 1)
     return;
   for (int64_t count : sampleRange(1, devices - 1, devices / 2, kMostCounts))
-    // No machine is partly used yet, so that devices can't be appended.
+    // No machine is partly used yet, so Placement::append would do the same as
+    // Placement::fresh.
     for (Placement placement : {Placement::fresh, Placement::scatter}) {
       FreeDevices free(cluster.devices);
       DeviceSet front = free.take(count, placement);
@@ -54,38 +55,45 @@ static void addTwoStages(const StageCosts &costs, CandidatePool &pool) {
 
 namespace {
 
-/// Plans chains of stages for an order of the devices, a number of stages and a
-/// bound on the time between micro-batches: the plan in which the first
-/// micro-batch is soonest at the last stage and the last one soonest back, with
-/// consecutive devices for each stage. It goes from the last stage to the
-/// first, so that all later stages are known.
+/// Plans chains of stages by dynamic programming, from the last stage to the
+/// first, so that all later stages are known. It is given an order of the
+/// devices, a number of stages and a bound on the time between micro-batches.
+/// Each stage gets consecutive devices. The plan minimizes the time until the
+/// first micro-batch has reached the last stage, plus the time for the last one
+/// to get back.
 class ChainPlanner {
 public:
   ChainPlanner(const StageCosts &costs, Placement placement,
                ArrayRef<int32_t> machines);
 
   /// Adds plans that need at most `mostPace` seconds between two micro-batches
-  /// of a stage or link, for all small numbers of stages. Returns their
-  /// greatest pace, or nothing if there are none.
+  /// in each stage and link, for each number of stages up to a limit. Returns
+  /// the greatest number of seconds that any of them needs, or nothing if there
+  /// are no plans.
   std::optional<double> addPlans(double mostPace, CandidatePool &pool);
 
 private:
   /// The costs of a stage on a range of devices.
   struct Place {
     DeviceSet devices;
-    double share = 1;     // part of a micro-batch that each device computes
-    double paceShare = 1; // part of the time between micro-batches
-    double reduceStart = 0, reduceRate = 0; // seconds, and seconds per byte
+    // The part of a micro-batch that each device computes.
+    double share = 1;
+    // The time between two micro-batches, as a part of one's computing time.
+    double paceShare = 1;
+    // An all-reduce: seconds, and seconds per byte.
+    double reduceStart = 0, reduceRate = 0;
   };
 
-  /// The stages from a cut on, on the devices from a slot on, in seconds.
+  /// The stages after a cut, on the devices from a slot on. Times are in
+  /// seconds.
   struct State {
     double forward = std::numeric_limits<double>::infinity();
     double backward = 0;
     /// The time from the last micro-batch's backward in the last stage to the
     /// last all-reduce.
     double end = 0;
-    int32_t cut = -1, slot = -1; // where the first of them ends
+    // The cut and the slot at which the first of these stages ends.
+    int32_t cut = -1, slot = -1;
 
     bool exists() const { return !std::isinf(forward); }
     double getTime() const { return forward + end; }
@@ -107,12 +115,13 @@ private:
   double addPlan(int64_t length, int64_t slot, CandidatePool &pool);
 
   const StageCosts &costs;
-  /// Layers before which a stage may begin, and the number of layers.
+  /// The layers before which a stage may begin, and as the last entry the
+  /// number of layers.
   SmallVector<int64_t, 64> cuts;
   int64_t slots = 0;
   std::vector<Place> places;
-  int64_t lengths = 0;       ///< one more than the most stages
-  std::vector<State> states; ///< by number of stages, cut and slot
+  int64_t lengths = 0;       ///< one more than the greatest number of stages
+  std::vector<State> states; ///< indexed by number of stages, cut and slot
 };
 
 } // namespace
@@ -131,8 +140,9 @@ ChainPlanner::ChainPlanner(const StageCosts &costs, Placement placement,
                                    static_cast<int64_t>(cuts.size()) - 1});
 }
 
-/// Selects all cuts; if there are many, the cut that the fewest bytes cross in
-/// each run of layers with an equal share of the time.
+/// Selects all cuts. If there are too many, divides the layers into runs that
+/// take equally long, and selects the cut of each run that the fewest bytes
+/// cross.
 void ChainPlanner::selectCuts() {
   int64_t layers = costs.getLayerCount();
   cuts.push_back(0);
@@ -154,8 +164,8 @@ void ChainPlanner::selectCuts() {
   cuts.push_back(layers);
 }
 
-/// Groups devices into slots that are assigned together, so that there aren't
-/// too many.
+/// Groups devices into slots, which are assigned as a whole, so that there are
+/// at most kMostSlots.
 void ChainPlanner::makeSlots(Placement placement, ArrayRef<int32_t> machines) {
   const Cluster &cluster = costs.getCluster();
   int64_t devices = cluster.getDeviceCount();
@@ -196,8 +206,8 @@ void ChainPlanner::fillPlace(Place &place) {
       costs.getAllReduceTime(place.devices, 1) - place.reduceStart;
 }
 
-/// Returns the link from a stage on the slots from `begin` to `end` that ends
-/// at `cut`.
+/// Returns the link to the next stage from a stage that ends at `cut` and runs
+/// on slots [begin, end).
 Station ChainPlanner::getLink(int64_t length, int64_t cut, int64_t begin,
                               int64_t end) {
   if (cut + 1 == static_cast<int64_t>(cuts.size()))
@@ -215,7 +225,8 @@ double ChainPlanner::getLinkPace(const Station &link) const {
          link.lanes;
 }
 
-/// Prepends stages that end at `cut`, on the slots from `begin` to `end`.
+/// Prepends to the chain after `cut` all possible stages that end at `cut` and
+/// run on slots [begin, end), and keeps the best chains.
 void ChainPlanner::prepend(int64_t length, int64_t cut, int64_t begin,
                            int64_t end, double mostPace) {
   Station link = getLink(length, cut, begin, end);
@@ -249,7 +260,8 @@ void ChainPlanner::prepend(int64_t length, int64_t cut, int64_t begin,
   }
 }
 
-/// Adds the plan on the devices from `slot` on, and returns its pace.
+/// Adds the plan on the devices from `slot` on. Returns the seconds that it
+/// needs between two micro-batches.
 double ChainPlanner::addPlan(int64_t length, int64_t slot,
                              CandidatePool &pool) {
   double pace = 0;
@@ -283,14 +295,15 @@ std::optional<double> ChainPlanner::addPlans(double mostPace,
             prepend(length, cut, begin, end, mostPace);
   std::optional<double> pace;
   for (int64_t length = 1; length < lengths; ++length)
-    // Plans use all devices, or leave out some of the first.
+    // A plan uses all devices, or all but the first slots.
     for (int64_t slot = 0; slot < slots; ++slot)
       if (getState(length, 0, slot).exists())
         pace = std::max(pace.value_or(0), addPlan(length, slot, pool));
   return pace;
 }
 
-/// Lowers the bound step by step below what earlier plans have needed.
+/// Adds plans for ever lower bounds on the time between micro-batches. Each
+/// bound is below the time that the plans before needed.
 static void addChainsInOrder(ChainPlanner &planner, double mostPace,
                              CandidatePool &pool) {
   constexpr double kStep = 0.96;
@@ -317,7 +330,7 @@ static void addChains(const StageCosts &costs, double leastEstimate,
     ChainPlanner backwards(costs, Placement::fresh, order);
     addChainsInOrder(backwards, mostPace, pool);
   }
-  // When scattered, machines of one device are in the same order.
+  // If each machine has one device, scattering them makes no difference.
   if (llvm::all_of(machines, [](int64_t count) { return count == 1; }))
     return;
   ChainPlanner scattered(costs, Placement::scatter, order);

@@ -85,7 +85,8 @@ const ShardUnit &ShardEngine::getNextUnit(unsigned model) const {
   return units[models[model].begun % static_cast<int64_t>(units.size())];
 }
 
-/// Returns the place with the shard of the model's next unit, or -1.
+/// Returns the number of the place on a device that holds the shard of the
+/// model's next unit; -1 if none does.
 int ShardEngine::findPlace(unsigned model, unsigned device) const {
   if (!isReusing || !hasUnits(model))
     return -1;
@@ -126,7 +127,8 @@ std::vector<int64_t> ShardEngine::getKey(unsigned asking) const {
             isBuffered ? 0 : std::max<Ticks>(device.evicted - now, 0)};
     if (!isReusing)
       continue;
-    // Only whether it is the place in use matters, not the place's number.
+    // The key has only whether the place is the one in use, not which of the
+    // two it is.
     part.push_back(hasNext && device.nextPlace == device.place);
     for (int side : {device.place, 1 - device.place}) {
       const Place &place = device.places[side];
@@ -172,7 +174,7 @@ void ShardEngine::answer(unsigned number, unsigned model) {
     idle.erase(found);
 }
 
-/// Begins the unit that was fetched.
+/// Begins the unit that was fetched for a device.
 void ShardEngine::begin(unsigned number) {
   Device &device = devices[number];
   Model &model = models[device.next];
@@ -186,7 +188,8 @@ void ShardEngine::begin(unsigned number) {
   device.end = now + ticks.compute;
   device.mayBeAsked = true;
   lastEnd = std::max(lastEnd, device.end);
-  // No other device reads the shard before this unit has ended.
+  // The new version is valid at once: no other device reads the shard before
+  // this unit has ended.
   if (unit.changesShard())
     device.places[device.place].version = ++model.versions[unit.shard];
   model.runs = number;
@@ -214,7 +217,7 @@ void ShardEngine::end(unsigned number) {
     idle.insert(llvm::lower_bound(idle, model), model);
 }
 
-/// Begins units. Returns whether any has begun.
+/// Begins all units that can begin. Returns whether there were any.
 bool ShardEngine::beginUnits() {
   bool hasBegun = false;
   for (auto [number, device] : llvm::enumerate(devices)) {
@@ -226,7 +229,8 @@ bool ShardEngine::beginUnits() {
   return hasBegun;
 }
 
-/// Finds a device to ask about; devices that have nothing to do come first.
+/// Returns a device that may be given a unit, preferably one that is idle;
+/// kNone if there is none.
 unsigned ShardEngine::findAsking() const {
   unsigned asking = kNone;
   for (auto [number, device] : llvm::enumerate(devices)) {
@@ -242,8 +246,8 @@ unsigned ShardEngine::findAsking() const {
   return asking;
 }
 
-/// Advances to the next time at which something happens. Returns whether
-/// anything does.
+/// Advances to the next time at which something happens. Returns false if
+/// nothing happens any more.
 bool ShardEngine::goOn() {
   std::optional<Ticks> next;
   auto happens = [&](Ticks at) { next = next ? std::min(*next, at) : at; };

@@ -1,13 +1,13 @@
 //===- ShardEngine.h - The events on several devices ------------*- C++ -*-===//
 //
-// The event loop of several models' units on several devices. It stops wherever
-// a device may be given a unit, and continues with the answer, so that a
-// scheduler can drive it from outside, and a search can copy it and continue in
-// several ways.
+// The event loop of several models' units on several devices. It stops whenever
+// a device may be given a unit, and continues with the caller's answer. So a
+// scheduler can drive it from outside, and a search can copy it and try several
+// answers.
 //
-// It doesn't use Simulation of Simulator.h, which needs to know the bytes and
-// the channel of a message beforehand: here both depend on the device that a
-// unit is given to, and on what that device holds then.
+// It doesn't use Simulation of Simulator.h, which must know the bytes and the
+// channel of each message in advance. Here both depend on the device that a
+// unit is given to, and on what that device holds at this time.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_PLANNING_SHARDENGINE_H
@@ -19,12 +19,12 @@
 
 namespace mlir::hfta::planning {
 
-/// A workload in whole picoseconds.
+/// The times of a workload in whole picoseconds.
 struct ShardTimes {
   struct Unit {
     Ticks compute = 0;
     Ticks eviction = 0;
-    Ticks before = 0; ///< the time of the earlier units of the mini-batch
+    Ticks before = 0; ///< total of the mini-batch's earlier units
   };
   struct Model {
     std::vector<Unit> units;
@@ -45,21 +45,22 @@ class ShardEngine final : public SchedulingState {
 public:
   ShardEngine(const ShardTimes &times, bool reusesShards);
 
-  /// Continues until a device may be given a unit, and returns the device.
-  /// kNone: nothing more happens.
+  /// Continues until a device may be given a unit, and returns the device;
+  /// kNone if nothing more happens.
   unsigned advance();
   /// Gives a model's unit to the device that advance() has returned.
   void answer(unsigned device, unsigned model);
 
   Ticks getNow() const { return now; }
-  /// Returns when the last of the units that have begun ends.
+  /// Returns the latest end of the units that have begun.
   Ticks getLastEnd() const { return lastEnd; }
   int64_t getReadBytes() const { return readBytes; }
   int64_t getBegun(unsigned model) const { return models[model].begun; }
-  /// Sets the list that records units; null: they aren't recorded.
+  /// Sets the list in which units are recorded; null to record none.
   void setTrace(std::vector<ScheduledUnit> *units) { trace = units; }
-  /// Returns all that the future depends on, with times relative to now. Equal
-  /// keys have equal futures, even if devices have changed places.
+  /// Returns everything that the future depends on, with times relative to now,
+  /// while device `asking` may be given a unit. States with equal keys have
+  /// equal futures, even if devices are permuted.
   std::vector<int64_t> getKey(unsigned asking) const;
 
   unsigned getModelCount() const override { return models.size(); }
@@ -93,7 +94,8 @@ public:
   }
 
 private:
-  /// A shard in a device's memory; an outdated version is useless.
+  /// The content of a place for one shard in a device's memory. It is useless
+  /// once the model has a newer version of the shard.
   struct Place {
     unsigned model = kNone;
     int64_t shard = 0;
@@ -103,17 +105,19 @@ private:
     unsigned running = kNone, last = kNone;
     Ticks end = 0; ///< when the running unit ends
     unsigned next = kNone;
-    Interval fetch;         ///< when the next unit is fetched
-    int64_t fetchBytes = 0; ///< bytes of that fetch
+    Interval fetch;         ///< when the next unit's shard is fetched
+    int64_t fetchBytes = 0; ///< bytes of this fetch
     int nextPlace = 0, place = 0;
-    Ticks evicted = 0;           ///< when the last bytes have left
-    bool mayBeAsked = true;      ///< since it last had no answer
-    std::array<Place, 2> places; ///< just one without double buffering
+    Ticks evicted = 0; ///< when its last evicted bytes have left
+    /// Whether no answer was given since the last event.
+    bool mayBeAsked = true;
+    /// The second place is unused without double buffering.
+    std::array<Place, 2> places;
   };
   struct Model {
-    int64_t begun = 0;             ///< units
-    unsigned runs = kNone;         ///< the device that runs it
-    std::vector<int64_t> versions; ///< by shard
+    int64_t begun = 0;             ///< number of units that have begun
+    unsigned runs = kNone;         ///< the device that runs a unit of it
+    std::vector<int64_t> versions; ///< present version of each shard
   };
 
   bool hasUnits(unsigned model) const { return getUnitsLeft(model) > 0; }

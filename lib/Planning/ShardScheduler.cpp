@@ -1,4 +1,4 @@
-//===- ShardScheduler.cpp - The choice of a device's next model -----------===//
+//===- ShardScheduler.cpp - Chooses the next model of a device ------------===//
 
 #include "Hfta/Planning/ShardScheduler.h"
 #include "Lookahead.h"
@@ -28,8 +28,8 @@ llvm::StringRef planning::getName(SchedulerKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Returns the first candidate with the greatest rank, or kNone. The candidates
-/// are the device's own model, then the idle ones.
+/// Returns the first candidate with the greatest rank, or kNone if there is
+/// none. The candidates are the device's own model, then the idle models.
 template <typename Rank>
 static unsigned findGreatest(const SchedulingState &state, unsigned device,
                              const Rank &getRank) {
@@ -44,9 +44,10 @@ static unsigned findGreatest(const SchedulingState &state, unsigned device,
 
 namespace {
 
-/// Follows HYDRA's loop (github.com/knagrecha/hydra): as soon as a unit begins,
-/// it picks the model with the longest remaining time among the idle ones and
-/// the one that the device runs; in case of a tie the device keeps its own.
+/// Follows HYDRA's scheduling loop (github.com/knagrecha/hydra). As soon as a
+/// unit begins, it chooses the device's next model: the one with the longest
+/// remaining time among the device's own model and the idle ones. The own model
+/// wins ties.
 class HydraScheduler final : public ShardScheduler {
 public:
   explicit HydraScheduler(bool isBatchwise) : isBatchwise(isBatchwise) {}
@@ -95,15 +96,17 @@ private:
   std::mt19937_64 random{1};
 };
 
-/// Our scheduler. It picks the longest remaining time first, but
-/// - where reading costs time, a device stays with its model while that model's
-///   remaining time is shorter than the longest by at most a mini-batch and at
-///   most the time of reading one;
-/// - what a device holds isn't read again, and among equal models the device
-///   takes the one whose shard it holds;
-/// - a unit that needs no reading isn't chosen ahead, as other models may
-///   become available until the device is free;
-/// - the last units are decided by lookahead (Lookahead.h).
+/// Our scheduler: longest remaining time first, with these exceptions:
+/// - A device stays with its model while the model's remaining time is shorter
+/// than
+///   the longest by at most a mini-batch and at most the time of reading one.
+///   If reading takes no time, this makes no difference.
+/// - Shards that a device holds aren't read again, and among models with equal
+///   remaining times the device chooses the one whose shard it holds.
+/// - A unit that needs no reading isn't chosen ahead of time, as other models
+/// may
+///   become available before the device is free.
+/// - The last units are chosen by lookahead (Lookahead.h).
 class LongestScheduler final : public ShardScheduler {
 public:
   unsigned choose(const SchedulingState &state, unsigned device) override;
@@ -112,7 +115,8 @@ public:
 
 } // namespace
 
-/// Returns the device's model while it is near enough to the longest one.
+/// Returns the model with the longest remaining time, or the device's own model
+/// if it remains for nearly as long.
 static unsigned chooseLongest(const SchedulingState &state, unsigned device) {
   unsigned best = findGreatest(state, device, [&](unsigned model) {
     return std::make_pair(state.getRemaining(model),

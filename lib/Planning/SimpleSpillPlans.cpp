@@ -9,7 +9,7 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// The most prefixes of a list that are tried.
+/// The most prefixes of a sorted list of values that are tried.
 static constexpr size_t kMostPrefixes = 64;
 
 namespace {
@@ -38,7 +38,7 @@ private:
   const SpillIndex &index;
   const SpillRequest &request;
   int64_t copies, count;
-  std::vector<bool> needed; ///< values that a backward reads
+  std::vector<bool> needed; ///< whether a backward reads each value
   std::vector<SpillPlan> plans;
 };
 } // namespace
@@ -51,8 +51,8 @@ std::vector<Keep> SimplePlanner::keepAll(Keep keep) const {
   return values;
 }
 
-/// Sorts the values that a backward reads: the largest first, or those first
-/// that cost the least time per byte to recompute.
+/// Returns the values that a backward reads, sorted by descending size, or by
+/// ascending time per byte of recomputing them.
 std::vector<int64_t> SimplePlanner::sortValues(bool largestFirst) const {
   std::vector<int64_t> order;
   for (size_t value = 0; value < model.values.size(); ++value)
@@ -70,7 +70,8 @@ std::vector<int64_t> SimplePlanner::sortValues(bool largestFirst) const {
   return order;
 }
 
-/// Saves the values that others need, and those that can't be recomputed.
+/// Makes a plan valid: saves values of a group that other groups' backwards
+/// need, and values that can't be recomputed.
 void SimplePlanner::makeValid(SpillPlan &plan) const {
   for (bool isValid = false; !isValid;) {
     isValid = true;
@@ -131,7 +132,8 @@ std::vector<SpillPlan> SimplePlanner::make() {
     if (recomputes)
       addPrefixes(sortValues(/*largestFirst=*/false), Keep::recompute);
   }
-  // Tries groups of `size` blocks each; one of these sizes gives √n groups.
+  // Try groups of `size` blocks each, for all numbers of groups; one of them is
+  // about √n.
   for (int64_t size = 1; recomputes && size <= count; ++size)
     if (size == 1 ||
         (count + size - 1) / size != (count + size - 2) / (size - 1))

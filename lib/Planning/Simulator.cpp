@@ -1,4 +1,4 @@
-//===- Simulator.cpp - When a plan's parts begin and end ------------------===//
+//===- Simulator.cpp - Simulates queues, machines and channels ------------===//
 
 #include "Hfta/Planning/Simulator.h"
 
@@ -15,7 +15,8 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 static constexpr double kTicksPerSecond = 1e12;
-/// A thousand seconds: thousands of such times can be added up.
+/// The longest time, a thousand seconds; thousands of such times can be added
+/// without overflow.
 static constexpr double kMostTicks = 1e15;
 
 Ticks planning::toTicks(double seconds) {
@@ -62,9 +63,9 @@ Ticks SimulationResult::getIdle(unsigned queue) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The processors of a machine and what runs on them. Everything that runs
-/// advances at the same rate; `clock` is the progress of an action that had
-/// always been running.
+/// The processors of a machine and the actions that run on them. All running
+/// actions advance at the same rate. `clock` is the progress of an imaginary
+/// action that has been running since the beginning.
 class Processors {
 public:
   explicit Processors(int64_t count) : count(count) {}
@@ -74,11 +75,11 @@ public:
       clock = std::min(clock + slowDown(now - last), running.begin()->first);
     last = now;
   }
-  /// Begins an action; call advance first.
+  /// Begins an action that needs `work` ticks. Call `advance` first.
   void begin(unsigned action, Ticks work) {
     running.insert({clock + work, action});
   }
-  /// Returns when the next action ends if nothing else begins before.
+  /// Returns when the next action ends, unless another one begins before.
   std::optional<Ticks> getNextEnd() const {
     if (running.empty())
       return std::nullopt;
@@ -93,7 +94,8 @@ public:
       running.erase(running.begin());
     }
   }
-  /// Returns when a running action would end if it had a processor of its own.
+  /// Returns a lower bound for the end of a running action: when it would end
+  /// if it had a processor to itself.
   Ticks getLeastEnd(unsigned action, Ticks now) const {
     for (auto [end, running] : running)
       if (running == action)
@@ -121,7 +123,7 @@ private:
 
   int64_t count;
   Ticks clock = 0, last = 0;
-  /// The running actions, sorted by the clock at their end.
+  /// The running actions, sorted by the value of `clock` at which they end.
   std::set<std::pair<Ticks, unsigned>> running;
 };
 } // namespace
@@ -133,9 +135,10 @@ private:
 namespace {
 struct Event {
   Ticks time;
-  bool isMessage;  ///< a message arrives, or the first action of a machine ends
-  unsigned number; ///< number of the message, or machine
-  /// Version of the machine's plan when this event was predicted.
+  bool isMessage;  ///< a message arrives; otherwise an action of a machine ends
+  unsigned number; ///< number of the message, or of the machine
+  /// The machine's version when this event was predicted. The event is invalid
+  /// if the version has changed since.
   uint64_t version;
 
   bool operator>(const Event &other) const {
@@ -145,28 +148,29 @@ struct Event {
 };
 
 struct MessageState {
-  size_t missing = 0;      ///< actions that must end before it is sent
-  size_t unread = 0;       ///< actions with this input that haven't ended
-  bool isReleased = false; ///< whether its place is free again
-  unsigned before = kNone, next = kNone; ///< messages in the same place
+  size_t missing = 0;      ///< actions that must still end before it
+  size_t unread = 0;       ///< readers that haven't ended
+  bool isReleased = false; ///< whether its slot is free again
+  /// The neighbouring messages with the same slot.
+  unsigned before = kNone, next = kNone;
   llvm::SmallVector<unsigned, 2> readers;
 };
 
 struct ActionState {
-  size_t missing = 0; ///< actions and messages that it waits for
+  size_t missing = 0; ///< number of actions and messages that it waits for
   llvm::SmallVector<unsigned, 2> followers; ///< actions that wait for it
   llvm::SmallVector<unsigned, 2> sends;
 };
 
 struct QueueState {
-  size_t next = 0; ///< index in its list
+  size_t next = 0; ///< index in the queue's list
   bool isRunning = false;
 };
 
 struct ChannelState {
   bool isBusy = false;
-  /// Messages that can be sent, sorted by the time since when they can, then by
-  /// number.
+  /// The messages that can be sent, sorted by the time since which they can be,
+  /// then by number.
   std::set<std::pair<Ticks, unsigned>> waiting;
 };
 
@@ -212,7 +216,7 @@ private:
 
   void connect();
   void handle(const Event &event);
-  /// All inputs of the action have arrived.
+  /// Called when all inputs of the action have arrived.
   void wake(unsigned action) {
     if (!choose)
       readyQueues.insert(plan.actions[action].queue);
@@ -248,7 +252,7 @@ private:
 };
 } // namespace
 
-/// Connects actions and messages with those that wait for them.
+/// Collects, for each action and message, those that wait for it.
 void Engine::connect() {
   for (auto [number, action] : llvm::enumerate(plan.actions)) {
     actions[number].missing = action.after.size() + action.messages.size();
@@ -281,7 +285,7 @@ void Engine::connect() {
 SimulationResult Engine::run() {
   do {
     beginMessages();
-    // Whatever takes no time ends before anything else begins.
+    // Actions and messages that take no time end before others begin.
     while (!events.empty() && events.top().time == now) {
       Event event = events.top();
       events.pop();
@@ -346,7 +350,7 @@ void Engine::endMessage(unsigned message) {
     release(message);
 }
 
-/// One of the message's readers has ended.
+/// Called when one of the message's readers has ended.
 void Engine::read(unsigned message) {
   if (--messages[message].unread == 0)
     release(message);
@@ -359,12 +363,14 @@ void Engine::release(unsigned message) {
     submit(next);
 }
 
-/// All actions that send the message have ended, or now its place is free too.
+/// Called when all actions that send the message have ended, and again when its
+/// slot becomes free.
 void Engine::submit(unsigned message) {
   unsigned channel = plan.messages[message].channel;
   readyChannels.insert(channel);
   if (plan.channels[channel].isOrdered) {
-    // Its place in the order was decided when it was submitted.
+    // It keeps the position in the channel's order that it got when it was
+    // first submitted.
     for (auto [time, waiting] : channels[channel].waiting)
       if (waiting == message)
         return;
@@ -405,7 +411,7 @@ Ticks Engine::getDuration(unsigned message) const {
   return toTicks(seconds);
 }
 
-/// Begins actions. Returns whether any has begun.
+/// Begins all actions that can begin. Returns whether there were any.
 bool Engine::beginActions() {
   bool hasBegun = false;
   if (choose)
@@ -422,7 +428,7 @@ bool Engine::beginActions() {
   return hasBegun;
 }
 
-/// Returns the next action of a queue; kNone: none can begin.
+/// Returns the next action of a queue; kNone if none can begin.
 unsigned Engine::getNext(unsigned queue) const {
   if (choose)
     return (*choose)(*this, queue);

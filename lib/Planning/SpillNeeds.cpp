@@ -1,4 +1,4 @@
-//===- SpillNeeds.cpp - The needs of backwards from forwards --------------===//
+//===- SpillNeeds.cpp - Values that backwards need ------------------------===//
 
 #include "SpillNeeds.h"
 

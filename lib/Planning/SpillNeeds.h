@@ -1,4 +1,4 @@
-//===- SpillNeeds.h - The needs of backwards from forwards ------*- C++ -*-===//
+//===- SpillNeeds.h - Values that backwards need ----------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_PLANNING_SPILLNEEDS_H
 #define HFTA_LIB_PLANNING_SPILLNEEDS_H
@@ -10,13 +10,14 @@
 
 namespace mlir::hfta::planning {
 
-/// An index of the ops that make and read each value.
+/// An index of a model's ops and values: which ops and blocks make and read
+/// each value.
 struct SpillIndex {
   explicit SpillIndex(const SpillModel &model);
 
   int64_t getBlockOf(int64_t value) const { return blocksOfValues[value]; }
-  /// Returns whether the value is read after the cut before a block, by forward
-  /// or backward.
+  /// Returns whether the forward or backward of this block, or of a later one,
+  /// reads the value.
   bool isReadFrom(int64_t value, int64_t block) const {
     return std::max(lastForwards[value], lastBackwards[value]) >= block;
   }
@@ -27,22 +28,23 @@ struct SpillIndex {
   /// The last block whose forward, and the last block whose backward, reads a
   /// value; the value's own block if there is none.
   std::vector<int64_t> lastForwards, lastBackwards;
-  /// The values that cross the cut before each block.
+  /// The values that cross the cut before each block: made before it, and read
+  /// after it by a forward or backward.
   std::vector<llvm::SmallVector<int64_t, 4>> crossing;
 };
 
-/// The values that a group's backward needs when values are kept in a given
-/// way. They are the group's own, which are recomputed if they aren't kept, or
-/// come from outside the group.
+/// Values that the backward of a group needs, if values are kept in a given
+/// way: values of earlier groups, and its own, which are recomputed unless they
+/// are kept.
 struct SpillNeeds {
-  double recompute = 0; ///< seconds of one micro-batch
+  double recompute = 0; ///< seconds to recompute one micro-batch
   int64_t recomputedBytes = 0;
   /// Values of earlier groups that the backward reads, and those that
   /// recomputation reads.
   llvm::SmallVector<int64_t, 4> byBackward, byRecompute;
-  /// Its own kept values that only recomputation reads.
+  /// The group's own kept values that only recomputation reads.
   llvm::SmallVector<int64_t, 4> ownByRecompute;
-  /// The first op that would have to run again but can't; or -1.
+  /// An op that would have to be recomputed but can't be; -1 if there is none.
   int64_t fault = -1;
 };
 

@@ -82,7 +82,8 @@ void NeighbourFinder::changeResidency(SpillPlan &plan, size_t number) {
   group = before;
 }
 
-/// Merges a group with the one before it, or splits it.
+/// Tries to merge each group with the one before it, and to split it at each
+/// cut.
 void NeighbourFinder::moveCuts(const SpillPlan &plan) {
   for (size_t number = 0; number < plan.groups.size(); ++number) {
     SpillGroup group = plan.groups[number];

@@ -1,11 +1,11 @@
-//===- SpillOptions.cpp - The options of keeping values -------------------===//
+//===- SpillOptions.cpp - Options for keeping a group's values ------------===//
 //
-// Ops are visited from the last one to the first. A state is the set of values
-// that are demanded of ops that are still to come, and each state has all
-// labels that no other one dominates, that is, is at least as good as in all
-// respects. An op with demanded results either runs again, and demands its
-// operands, or its demanded results are kept. It doesn't save some and
-// recompute others: that would cost both.
+// Dynamic programming over a group's ops, from the last one to the first. A
+// state is the set of values that are demanded of ops that are still to come.
+// Each state has all labels (costs) that no other one dominates. An op with
+// demanded results either keeps these, or is recomputed and then demands its
+// operands. It never keeps some of its results and recomputes others, as that
+// would cost both.
 //===----------------------------------------------------------------------===//
 
 #include "SpillOptions.h"
@@ -21,19 +21,19 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Groups of at most this many ops are solved exactly, except that labels with
-/// nearly equal bytes or seconds are merged where there are too many.
+/// Groups of at most this many ops are solved exactly, unless there are too
+/// many labels: then only the best ones for each of several sizes are kept.
 static constexpr int64_t kExactOps = 60;
 static constexpr size_t kExactLabels = 512;
 static constexpr size_t kMostLabels = 48;
 static constexpr size_t kMostStates = 256;
-/// The most options of a group for each set of values that it needs from
-/// outside.
+/// The most options of a group for each set of values that the group needs from
+/// earlier groups.
 static constexpr size_t kMostOptions = 20;
 
 namespace {
 struct Choice {
-  int32_t before; ///< -1: none
+  int32_t before; ///< index of the previous choice; -1 if none
   int32_t op;
   Keep keep;
 };
@@ -52,8 +52,9 @@ struct Label {
   }
 };
 
-/// The demand of a state: a '1' for each of the group's values that is
-/// demanded, then for each value of its first cut.
+/// The demanded values of a state: a '1' for each of them, otherwise a '0'. The
+/// values are those of the group, followed by those that cross the cut before
+/// it.
 using Demand = std::string;
 
 class GroupSolver {
@@ -122,8 +123,8 @@ void GroupSolver::demandValue(Demand &demand, int64_t value) const {
   demand[endValue - firstValue + (found - index.crossing[first].begin())] = '1';
 }
 
-/// Sorts labels by seconds and removes dominated ones. If there are too many,
-/// keeps the best ones for each of several sizes.
+/// Sorts labels by seconds and removes dominated ones. If more than `most`
+/// remain, keeps only the best ones for each of several ranges of saved bytes.
 void GroupSolver::thin(Labels &labels, size_t most) const {
   llvm::sort(labels, [](const Label &left, const Label &right) {
     return left.getRank() < right.getRank();
@@ -142,8 +143,8 @@ void GroupSolver::thin(Labels &labels, size_t most) const {
     greatest = std::max(greatest, label.saved);
   }
   size_t sizes = most / 4;
-  // For each size, keep the least seconds, transfers, and sum of both; then the
-  // least bytes.
+  // For each range, keep the labels with the least seconds, spilled bytes, sum
+  // of both in seconds, and saved bytes.
   std::vector<std::array<const Label *, 4>> picked(sizes + 1);
   auto cost = [&](const Label &label, size_t number) {
     auto spilled = static_cast<double>(label.spilled) * secondsPerByte;
@@ -185,7 +186,8 @@ void GroupSolver::add(Demand demand, const Labels &labels, int64_t op,
   }
 }
 
-/// Saves, spills or recomputes the results that states demand of an op.
+/// Extends all states by an op: its demanded results are saved, spilled or
+/// recomputed.
 void GroupSolver::visit(int64_t op) {
   next.clear();
   const SpillOp &made = model.ops[op];
@@ -228,7 +230,8 @@ void GroupSolver::visit(int64_t op) {
   limitStates();
 }
 
-/// Keeps the states with the cheapest labels, and those with the fastest.
+/// Keeps half of the states by the least total cost of their labels, and half
+/// by the least seconds.
 void GroupSolver::limitStates() {
   if (states.size() <= kMostStates)
     return;
@@ -264,7 +267,7 @@ SpillOption GroupSolver::makeOption(const Demand &demand,
     if (demand[endValue - firstValue + number] == '1')
       option.outside |= 1u << number;
   option.values.assign(endValue - firstValue, Keep::recompute);
-  // Only demanded values are kept; to find them, the choices are replayed.
+  // Only demanded values are kept. To find these, the choices are replayed.
   std::vector<bool> isDemanded = isForBackward;
   std::map<int64_t, Keep> chosen;
   for (int32_t at = label.choice; at >= 0; at = choices[at].before)
@@ -303,7 +306,7 @@ std::vector<SpillOption> GroupSolver::solve() {
 // Equal groups
 //===----------------------------------------------------------------------===//
 
-/// Returns a signature that is equal for groups with the same options.
+/// Returns a signature. Groups with equal signatures have equal options.
 SpillOptions::Signature SpillOptions::describe(int64_t first, int64_t end,
                                                uint32_t keptForOthers) const {
   int64_t firstOp = model.getFirstOp(first);
@@ -329,8 +332,8 @@ SpillOptions::Signature SpillOptions::describe(int64_t first, int64_t end,
          value < index.firstValues[op + 1]; ++value)
       signature.push_back(model.values[value].bytes);
   }
-  // These come after the ops, so that no other group's numbers are mistaken for
-  // them.
+  // These follow after the ops, whose number is known, so that different groups
+  // have different signatures.
   for (int64_t block = first; block < end; ++block)
     for (int64_t value : model.blocks[block].backwardReads)
       describeValue(value);

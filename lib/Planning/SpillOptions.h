@@ -1,4 +1,4 @@
-//===- SpillOptions.h - The options of keeping values -----------*- C++ -*-===//
+//===- SpillOptions.h - Options for keeping a group's values ----*- C++ -*-===//
 
 #ifndef HFTA_LIB_PLANNING_SPILLOPTIONS_H
 #define HFTA_LIB_PLANNING_SPILLOPTIONS_H
@@ -9,29 +9,32 @@
 
 namespace mlir::hfta::planning {
 
-/// The values that a group keeps for its backward, in addition to those that
-/// later groups need anyway. All numbers are for one copy and one micro-batch.
+/// A choice of the values that a group keeps for its backward, in addition to
+/// those that later groups need anyway. All numbers are for one copy and one
+/// micro-batch.
 struct SpillOption {
-  int64_t saved = 0;   ///< bytes
-  int64_t spilled = 0; ///< bytes
-  int64_t extra = 0;   ///< bytes of these that only recomputation reads
+  int64_t saved = 0;   ///< bytes kept in memory
+  int64_t spilled = 0; ///< bytes spilled to the store
+  int64_t extra = 0;   ///< bytes of both that only recomputation reads
   double seconds = 0;  ///< seconds of recomputation
-  /// Bit set of the needed values of the group's first cut.
+  /// The set of those values crossing the cut before the group that the group
+  /// needs, with a bit for each value of the cut.
   uint32_t outside = 0;
-  /// How the group's own values are kept, from its first one.
+  /// How each of the group's own values is kept, in the order of their numbers.
   std::vector<Keep> values;
 };
 
-/// Finds the options of groups. Equal groups are solved only once.
+/// Finds the options of groups. Groups with the same structure are solved once.
 class SpillOptions {
 public:
   SpillOptions(const SpillModel &model, const SpillIndex &index,
                const SpillRequest &request)
       : model(model), index(index), request(request) {}
 
-  /// Returns the options of blocks [first, end), when the given values that
-  /// cross the cut after them are kept for later groups. No option is at least
-  /// as good as another one in all respects.
+  /// Returns the options of the group of blocks [first, end). `keptForOthers`
+  /// is the set of those values crossing the cut after the group that are kept
+  /// for later groups, with a bit for each value. Only Pareto-optimal options
+  /// are returned: none is at least as good as another one in all respects.
   const std::vector<SpillOption> &find(int64_t first, int64_t end,
                                        uint32_t keptForOthers);
 

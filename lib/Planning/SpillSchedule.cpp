@@ -15,31 +15,31 @@ using namespace mlir::hfta::planning;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An object that tasks use: a value of one micro-batch, a group's parameters,
-/// …
+/// An object that tasks use, such as a value of one micro-batch, or the
+/// parameters of a group.
 struct Object {
-  int64_t span = -1; ///< the last one; -1: none yet
+  int64_t span = -1; ///< the last span; -1 if none yet
   bool isDirty = false;
 };
 
 /// How a task uses an object.
 struct Use {
   bool writes = false;
-  /// Whether it leaves memory between its last use and this one, unless the
-  /// tasks follow each other.
+  /// Whether the object leaves memory between its previous use and this one,
+  /// unless the two tasks follow each other directly.
   bool isAfterGap = false;
-  bool isInStore = false; ///< where it lies if it has no earlier use
+  /// Whether an object without earlier use is in the store.
+  bool isInStore = false;
 };
 
-/// A group of the plan with the costs of its tasks and the objects that they
-/// use.
+/// The costs of a group's tasks, and the bytes of the objects that they use.
 struct GroupFacts {
   SpillNeeds needs;
   double forward = 0, backward = 0, update = 0;
   int64_t trained = 0, frozen = 0, shared = 0, gradients = 0, state = 0;
-  int64_t saved = 0, spilled = 0; ///< bytes that no later group reads
-  /// Its own values that later groups read, and values of other groups that its
-  /// forward reads.
+  int64_t saved = 0, spilled = 0; ///< values that no later group reads
+  /// The group's own values that later groups read, and the values of earlier
+  /// groups that its forward reads.
   llvm::SmallVector<int64_t, 4> leaving, entering;
 };
 } // namespace
@@ -81,7 +81,8 @@ private:
   SpillSchedule &schedule;
   std::vector<GroupFacts> facts;
   std::vector<int64_t> groupsOfBlocks;
-  /// For each value, the last group that has used it, from forward to backward.
+  /// For each value, the last group that has used it so far, in forward or
+  /// backward.
   std::vector<int64_t> lastUsers;
   int64_t turn = 0, copies = 0, turns = 1;
   std::vector<Object> values, gradientsOfValues;  ///< by value and micro-batch
@@ -157,8 +158,8 @@ void ScheduleBuilder::useParameters(int64_t group, bool writes,
   if (plan.groups[group].residency >= Residency::parameters)
     return;
   const GroupFacts &one = facts[group];
-  // A step of one turn ends with the first group, which is then still in
-  // memory.
+  // If there is a single turn, a step ends with the first group's update, whose
+  // parameters are still in memory when the next step begins.
   bool isInStore = turns > 1 || group > 0;
   use(trained[group], one.trained * copies, {writes, isAfterGap, isInStore});
   if (!writes)
@@ -166,8 +167,8 @@ void ScheduleBuilder::useParameters(int64_t group, bool writes,
         {false, isAfterGap, isInStore});
 }
 
-/// Returns whether the values that cross the cuts between two groups lie in the
-/// store.
+/// Returns whether the values that cross the cuts between two groups are in the
+/// store until they are needed.
 bool ScheduleBuilder::isStreamedBetween(int64_t first, int64_t second) const {
   for (int64_t group = first + 1; group <= second; ++group)
     if (plan.groups[group].streamsInputs)
@@ -190,7 +191,7 @@ void ScheduleBuilder::addForward(int64_t group, int64_t microBatch) {
   use(spilled[number], one.spilled * copies, {true});
 }
 
-/// Adds what is recomputed for a micro-batch, and its backward.
+/// Adds the recomputation of a micro-batch, if there is any, and its backward.
 void ScheduleBuilder::addBackward(int64_t group, int64_t microBatch) {
   const GroupFacts &one = facts[group];
   const SpillGroup &planned = plan.groups[group];
@@ -278,7 +279,8 @@ void ScheduleBuilder::addTurn(int64_t number, int64_t count) {
   close();
 }
 
-/// Writes what was changed and outlives the turn.
+/// Marks the spans at the end of a turn as written if their objects were
+/// changed and are needed later.
 void ScheduleBuilder::close() {
   for (const std::vector<Object> &objects : {trained, state})
     for (const Object &object : objects)
@@ -371,7 +373,7 @@ std::vector<int64_t> SpillSchedule::placeFetches(std::vector<int64_t> &occupied,
 }
 
 namespace {
-/// The part of a step that has been done so far.
+/// The progress of a simulated step.
 class StepRunner {
 public:
   StepRunner(const SpillSchedule &schedule, int64_t writeWindow,
@@ -391,8 +393,8 @@ public:
   Ticks run();
 
 private:
-  /// Returns when the bytes that were written earlier have left their place for
-  /// a task.
+  /// Updates `lastRelease` to the time at which a task can use the memory of
+  /// bytes that were written before it.
   void release(int64_t task) {
     int64_t last = task - writeWindow - 1;
     for (; released <= last; ++released)
@@ -408,10 +410,11 @@ private:
   int64_t writeWindow;
   llvm::ArrayRef<int64_t> begins;
   std::vector<SpillEvent> *events;
-  /// When everything that each task reads has arrived.
+  /// When all bytes that each task reads have arrived.
   std::vector<Ticks> arrivals;
   std::vector<bool> allocates;
-  std::vector<llvm::SmallVector<size_t, 2>> written; ///< after each task
+  /// The spans that are written after each task.
+  std::vector<llvm::SmallVector<size_t, 2>> written;
   std::vector<Ticks> ends = std::vector<Ticks>(schedule.spans.size(), 0);
   size_t nextFetch = 0;
   int64_t released = 0;

@@ -1,11 +1,12 @@
-//===- SpillSearch.cpp - Groups of blocks and what they keep --------------===//
+//===- SpillSearch.cpp - Search for groups and what they keep -------------===//
 //
-// Groups are added from the last one to the first. A state is what later groups
-// need of the values that cross the cut before them, and whether these values
-// lie in the store between micro-batches. Each state has labels: the memory
-// that its groups need besides what earlier ones keep, and the seconds of
-// computing, reading and writing. Sums and peaks are those of a schedule in
-// which nothing is fetched early; the schedule itself decides in the end.
+// Dynamic programming over groups, which are added from the last to the first.
+// A state says, of the values that cross the cut before the groups so far,
+// which ones these need, and whether all of them are in the store between
+// micro-batches. Each state has labels: the memory of its groups, and their
+// seconds of computing, reading and writing. These sums and peaks are those of
+// a schedule that fetches nothing early. Plans are compared later by simulating
+// their schedules.
 //===----------------------------------------------------------------------===//
 
 #include "SpillSearch.h"
@@ -22,22 +23,27 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// A group doesn't end at a cut that more values cross.
+/// No group ends at a cut that more than this number of values cross.
 static constexpr size_t kMostCrossing = 5;
-/// The most blocks in a group, if there are too many blocks to try all groups.
+/// If there are more than kFewBlocks blocks, groups have at most
+/// kMostBlocksInGroup.
 static constexpr int64_t kFewBlocks = 12, kMostBlocksInGroup = 12;
-/// The most labels of a state.
+/// The most labels that a state may have.
 static constexpr size_t kMostLabels = 100, kMostLabelsOfFewBlocks = 1000;
 static constexpr size_t kLabelsBetweenPrunings = 4096;
 
 namespace {
 struct Label {
-  int64_t memory = 0;  ///< bytes at the peak of these groups
-  int64_t behind = 0;  ///< bytes of these that remain after their backward
-  int64_t updates = 0; ///< bytes at the peak of updates after all backwards
+  /// The peak of bytes from the first forward to the last backward of these
+  /// groups.
+  int64_t memory = 0;
+  int64_t behind = 0; ///< bytes that remain in memory after their backward
+  /// The peak of bytes of updates, if all backwards come before them.
+  int64_t updates = 0;
   double compute = 0, read = 0, write = 0; ///< seconds
-  int32_t node = -1;   ///< its groups; before it has a node, the later ones
-  int32_t change = -1; ///< the change of its first group
+  /// Index of the node of its groups; before it has one, of the later groups.
+  int32_t node = -1;
+  int32_t change = -1; ///< index of the change that added its first group
 
   bool isAsGoodAs(const Label &other) const {
     return memory <= other.memory && behind <= other.behind &&
@@ -50,31 +56,32 @@ struct Label {
   }
 };
 
-/// The state of a cut: the needs of later groups for each value that crosses
-/// it, in two bits each, and a bit for whether the cut is streamed.
+/// The state of a cut. It has two bits for each value that crosses the cut:
+/// whether later groups need the value, and how it is kept for them. Another
+/// bit says whether the cut is streamed.
 using State = uint32_t;
 enum : State { kNotNeeded = 0, kSaved = 1, kSpilled = 2 };
 State getCode(State state, size_t number) { return state >> (2 * number) & 3; }
 constexpr State kStreamed = State(1) << 31;
 
-/// A group that was added in front of later ones.
+/// A group that was prepended to later ones.
 struct Node {
-  int32_t next = -1; ///< the groups after it
+  int32_t next = -1; ///< index of the node of the later groups
   SpillGroup group;
   const SpillOption *option = nullptr;
-  State behind = 0; ///< the state of the cut after it
+  State behind = 0; ///< the state of the cut after the group
 };
 
-/// A group with an option, between two states.
+/// A group with an option, between the states of the cuts before and after it.
 struct Change {
   SpillGroup group;
   const SpillOption *option = nullptr;
   State before = 0, behind = 0;
-  int64_t local = 0;  ///< bytes in its forward and backward
+  int64_t local = 0;  ///< peak of bytes in its forward and backward
   int64_t update = 0; ///< bytes in its update
   int64_t kept = 0;   ///< bytes from its forward to its backward
   int64_t left = 0;   ///< bytes from its backward to its update
-  int64_t always = 0; ///< bytes that are in memory all the time
+  int64_t always = 0; ///< bytes that are always in memory
   double compute = 0, read = 0, write = 0; ///< seconds
 };
 
@@ -89,21 +96,21 @@ public:
 private:
   using Labels = std::vector<Label>;
 
-  /// Sums over the blocks of a group, in bytes per copy.
+  /// Sums over the blocks of a group, in bytes of one copy.
   struct GroupBytes {
     int64_t trained = 0, frozen = 0, shared = 0, gradients = 0, state = 0;
-    int64_t read = 0; ///< own values that its backward reads
+    int64_t read = 0; ///< own values that the group's backward reads
   };
   GroupBytes sumUp(int64_t first, int64_t end) const;
-  /// Sums over the values of a group, in bytes per micro-batch.
+  /// Sums over the values of a group, in bytes of one copy and micro-batch.
   struct ValueBytes {
-    int64_t saved = 0, spilled = 0; ///< its own values
-    /// The values that forwards carry over the cut after the group, over the
-    /// cut before it, and over both; then those of them that aren't saved
-    /// anyway.
+    int64_t saved = 0, spilled = 0; ///< own values of the group
+    /// The values that forwards on both sides use of the cut after the group,
+    /// of the cut before it, and of both cuts; then those of them that aren't
+    /// saved for a backward.
     int64_t out = 0, in = 0, passing = 0;
     int64_t outUnsaved = 0, inUnsaved = 0, passingUnsaved = 0;
-    /// Spilled values of other groups that its backward reads.
+    /// Spilled values of other groups that the group's backward reads.
     int64_t needed = 0;
     int64_t reads = 0, writes = 0;
   };
@@ -121,8 +128,8 @@ private:
   void makeNodes(Labels &labels);
   SpillPlan makePlan(const Label &label) const;
 
-  /// Returns whether its backward follows its forward at once, so that nothing
-  /// leaves memory.
+  /// Returns whether the group's backward directly follows its forward, so that
+  /// its values needn't leave memory in between.
   bool isAtTurn(const SpillGroup &group) const {
     return model.microBatches == 1 && group.endBlock == count;
   }
@@ -133,7 +140,8 @@ private:
     return static_cast<double>(bytes) / model.store.writeBytesPerSecond;
   }
   int64_t getBytes(int64_t value) const { return model.values[value].bytes; }
-  /// Returns whether forwards on both sides of a cut use the value.
+  /// Returns whether the value is made before a cut and a forward after the cut
+  /// reads it.
   bool isCarried(int64_t value, int64_t cut) const {
     return index.getBlockOf(value) < cut && index.lastForwards[value] >= cut;
   }
@@ -146,7 +154,7 @@ private:
   size_t mostLabels;
   std::vector<std::map<State, Labels>> cuts;
   std::vector<Node> nodes;
-  std::vector<Change> changes; ///< since the last nodes were made
+  std::vector<Change> changes; ///< changes since the last nodes were made
 };
 } // namespace
 
@@ -185,7 +193,8 @@ ChainSearch::GroupBytes ChainSearch::sumUp(int64_t first, int64_t end) const {
 // Costs of a group
 //===----------------------------------------------------------------------===//
 
-/// Adds the costs of parameters, gradients and state, moved once for each copy.
+/// Adds the costs of a group's parameters, gradients and optimizer state, which
+/// are moved once per step and copy.
 void ChainSearch::priceParameters(Change &change,
                                   const GroupBytes &bytes) const {
   const SpillGroup &group = change.group;
@@ -193,8 +202,8 @@ void ChainSearch::priceParameters(Change &change,
   int64_t all = trained + copies * bytes.frozen + bytes.shared;
   bool isFirst = group.firstBlock == 0 && turns == 1;
   bool isLast = group.endBlock == count;
-  // Parameters are read for the forward and for the backward; with clipping,
-  // the trained ones are read again for the update.
+  // Parameters are read for forward and for backward. With clipping, trained
+  // ones are read again for the update.
   int64_t reads = (isFirst ? 0 : 1) +
                   (isLast || group.residency == Residency::held ? 0 : 1);
   int64_t read = 0, written = 0;
@@ -230,7 +239,8 @@ void ChainSearch::priceParameters(Change &change,
   change.update += state + (change.left > 0 ? 0 : gradients);
 }
 
-/// Adds what crosses the cut after the group: its own values, and others'.
+/// Adds the values that cross the cut after the group: its own, and those of
+/// earlier groups.
 void ChainSearch::addLeaving(const Change &change, ValueBytes &sums) const {
   const SpillGroup &group = change.group;
   int64_t firstValue = index.firstValues[model.getFirstOp(group.firstBlock)];
@@ -247,7 +257,7 @@ void ChainSearch::addLeaving(const Change &change, ValueBytes &sums) const {
         sums.passing += bytes;
         sums.passingUnsaved += unsaved;
       }
-      // The value's gradient, and the value.
+      // Both the value and its gradient are moved.
       if (streamsOut) {
         sums.reads += bytes + unsaved;
         sums.writes += bytes + (code == kNotNeeded && isOwn ? bytes : 0);
@@ -267,7 +277,7 @@ void ChainSearch::addLeaving(const Change &change, ValueBytes &sums) const {
   }
 }
 
-/// Adds what crosses the cut before the group.
+/// Adds the values that cross the cut before the group.
 void ChainSearch::addEntering(const Change &change, ValueBytes &sums) const {
   const SpillGroup &group = change.group;
   for (auto [number, value] :
@@ -286,7 +296,7 @@ void ChainSearch::addEntering(const Change &change, ValueBytes &sums) const {
   }
 }
 
-/// Adds the costs of values in the group's tasks and outside of them.
+/// Adds the costs of values, both within the group's tasks and between them.
 void ChainSearch::priceValues(Change &change, const GroupBytes &bytes) const {
   const SpillOption &option = *change.option;
   ValueBytes sums;
@@ -296,8 +306,7 @@ void ChainSearch::priceValues(Change &change, const GroupBytes &bytes) const {
     sums.reads = sums.writes = option.spilled;
   addLeaving(change, sums);
   addEntering(change, sums);
-  // The peak is at the first or the last micro-batch; in between less is in
-  // memory.
+  // The peak of memory is at the first or the last micro-batch.
   int64_t micro = model.microBatches;
   int64_t ins = change.group.streamsInputs ? 1 : micro;
   int64_t outs = change.behind & kStreamed ? 1 : micro;
@@ -356,7 +365,7 @@ void ChainSearch::addLabels(const Change &change) {
     prune(to);
 }
 
-/// Keeps the best of many labels in each of several ranges of memory.
+/// Keeps the best labels in each of several ranges of memory.
 void ChainSearch::thin(Labels &labels, size_t most) const {
   auto logMemory = [](const Label &label) {
     return std::log1p(static_cast<double>(label.memory));
@@ -409,7 +418,7 @@ void ChainSearch::thin(Labels &labels, size_t most) const {
   labels = std::move(remaining);
 }
 
-/// Removes dominated labels, and keeps a limited number of the others.
+/// Removes dominated labels, and limits the number of the others.
 void ChainSearch::prune(Labels &labels) const {
   if (labels.size() > 2 * mostLabels)
     thin(labels, 2 * mostLabels);
@@ -462,8 +471,9 @@ void ChainSearch::addResidencies(Change change, const GroupBytes &bytes) {
   }
 }
 
-/// Values of earlier groups that this group is the last one to need are saved,
-/// or spilled, for it.
+/// Adds the group for each possible state of the cut before it. A value that
+/// this group, but no later one, needs of an earlier group is either saved or
+/// spilled.
 void ChainSearch::addStates(Change change, const GroupBytes &bytes) {
   const auto &entering = index.crossing[change.group.firstBlock];
   const auto &leaving = index.crossing[change.group.endBlock];
@@ -538,7 +548,7 @@ SpillPlan ChainSearch::makePlan(const Label &label) const {
     int64_t firstValue =
         index.firstValues[model.getFirstOp(node.group.firstBlock)];
     llvm::copy(node.option->values, plan.values.begin() + firstValue);
-    // A value that nothing would move may as well be called saved.
+    // No value is moved here, so spilled values can as well be saved.
     if (isAtTurn(node.group))
       std::replace(plan.values.begin() + firstValue, plan.values.end(),
                    Keep::spill, Keep::save);

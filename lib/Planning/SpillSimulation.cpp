@@ -1,4 +1,4 @@
-//===- SpillSimulation.cpp - Steps that move what doesn't fit -------------===//
+//===- SpillSimulation.cpp - Simulates steps that spill -------------------===//
 
 #include "Hfta/Planning/SpillSimulation.h"
 #include "SpillSchedule.h"

@@ -1,4 +1,4 @@
-//===- SpillTimeline.cpp - Steps that move what doesn't fit, as drawings --===//
+//===- SpillTimeline.cpp - Timelines of steps that spill ------------------===//
 
 #include "Hfta/Planning/SpillSimulation.h"
 

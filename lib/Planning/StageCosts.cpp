@@ -54,7 +54,7 @@ double StageCosts::getAllReduceTime(const DeviceSet &devices,
   int64_t n = devices.size();
   if (n == 1)
     return 0;
-  // Pairs of devices in one machine send in parallel.
+  // Pairs of devices in a machine send at the same time.
   double rate =
       devices.getMachineCount() > 1 ? cluster.network : cluster.link * (n / 2);
   return 2 * bytes * (n - 1) / n / rate + 2 * cluster.latency;
@@ -91,9 +91,9 @@ Station StageCosts::getStation(const Stage &stage) const {
   return station;
 }
 
-/// Returns the channels that whole micro-batches go through in parallel, and
-/// the time of one of them: a channel joins two machines or, within one, two
-/// devices.
+/// Returns the link between two stages for whole micro-batches. Its lanes are
+/// channels that work in parallel, each between two machines or, within a
+/// machine, between two devices.
 static Station shareChannels(const Stage &from, const Stage &to, double bytes,
                              const Cluster &cluster) {
   Station station;
@@ -102,7 +102,8 @@ static Station shareChannels(const Stage &from, const Stage &to, double bytes,
   bool isInside =
       senders.getMachineCount() == 1 && receivers.getMachineCount() == 1 &&
       senders.getParts()[0].machine == receivers.getParts()[0].machine;
-  // In turn, replicas meet in as many pairs as the least common multiple.
+  // Replicas take turns, so that senders and receivers form as many different
+  // pairs as their least common multiple.
   if (isInside)
     station.lanes = std::lcm(senders.size(), receivers.size());
   else
@@ -144,18 +145,18 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   double share = getShare(replicas);
   double in = first > 0 ? getCrossingBytes(first - 1) : 0;
   double out = last + 1 < getLayerCount() ? getCrossingBytes(last) : 0;
-  // The first of the replicas has as many groups as any.
+  // The first replica has the most groups.
   int64_t groups = workload.getGroups(replicas);
   int64_t sums = (groups + replicas - 1) / replicas;
   double weights = getParameterBytes(first, last);
   double kept = weights * (1 + sums + model.optimizerStates);
   kept += curvature[last + 1] - curvature[first] +
           sums * (moments[last + 1] - moments[first]);
-  // Each of the replicas adds up a piece of all groups' sums, bucket by bucket.
+  // Each replica adds up a piece of all groups' sums, one bucket at a time.
   if (workload.costs == CostRule::units)
     kept += std::min(weights, workload.bucket) *
             static_cast<double>(groups - sums) / replicas;
-  // One more micro-batch is on its way to the device.
+  // One more micro-batch than the batches of data is on its way to the device.
   double input = inputs[last + 1] - inputs[first];
   int64_t own = (workload.microBatches + replicas - 1) / replicas;
   kept += input * (HFTA_BATCHES_OF_DATA * own + 1);

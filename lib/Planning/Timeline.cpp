@@ -1,4 +1,4 @@
-//===- Timeline.cpp - Simulated and measured steps ------------------------===//
+//===- Timeline.cpp - Timelines of simulated and measured steps -----------===//
 
 #include "Hfta/Planning/Timeline.h"
 #include "JsonFields.h"
@@ -123,29 +123,30 @@ Timeline planning::getTimeline(const PipelineRun &run, llvm::StringRef title) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An activity of a trace.
+/// An activity in a trace.
 struct TraceEvent {
   int64_t rank = 0, row = 0;
   double begin = 0, end = 0; ///< seconds
   std::string name;
   std::optional<int64_t> microBatch;
-  /// Receiver of the first message that is sent.
+  /// The receiver of the first message that the activity sends.
   std::optional<int64_t> receiver;
 };
 
-/// The row of a rank: its worker, and its activity. In "worker 2: compute" the
-/// worker is given; in a program of one stage it is the rank.
+/// The meaning of a rank's row in a trace. Its name is "worker 2: compute" with
+/// the number of a worker, or "compute", where the program has one stage and
+/// the worker is the rank.
 struct TraceRow {
   bool isWorker = false;
   int64_t number = 0;
   std::string what;
 };
 
-/// Reads a trace's activities, and the rows of its ranks.
+/// Reads the activities of a trace and the names of its rows.
 class TraceReader {
 public:
   void read(const llvm::json::Array &array);
-  /// Returns nothing if no rank has a step.
+  /// Returns the last step of each rank; nothing if no rank has a step.
   std::optional<Timeline> getLastStep() const;
 
 private:
@@ -155,14 +156,14 @@ private:
   std::optional<BarKind> getKind(const TraceEvent &event) const;
 
   std::vector<TraceEvent> events;
-  std::map<int64_t, TraceEvent> steps; ///< the last one of each rank
+  std::map<int64_t, TraceEvent> steps; ///< the last step of each rank
   std::map<std::pair<int64_t, int64_t>, TraceRow> rows;
-  /// Whether gradients of weights have tasks of their own.
+  /// Whether separate tasks compute the gradients of weights.
   bool isSplit = false;
 };
 } // namespace
 
-/// Returns the part of a task such as "forward.3".
+/// Returns the kind of bar for a task, such as "forward.3".
 static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   llvm::StringRef part = name.split('.').first;
   if (part == "forward" || part == "forward_moments" ||
@@ -184,9 +185,10 @@ static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   return BarKind::other;
 }
 
-/// Returns nothing for what isn't drawn: waiting, copies beside the
-/// computation, and received messages, which the sender's row shows. Values go
-/// to later stages, which are on later ranks.
+/// Returns the kind of bar for an activity. Returns nothing if it isn't drawn:
+/// waiting, copies besides computation, and received messages, which the
+/// sender's row shows. Values are sent to later stages, which run on later
+/// ranks, and gradients to earlier ones.
 std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
   const TraceRow *found = getRow(event);
   if (!found)

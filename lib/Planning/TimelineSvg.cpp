@@ -22,15 +22,15 @@ using namespace mlir::hfta::planning;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The style of a kind of bars. The colours are those that Okabe and Ito chose
-/// so that everyone can distinguish them; letters on them have a contrast of at
-/// least 4.5 : 1.
+/// The style of a kind of bars. The colours are those of Okabe and Ito, which
+/// people with all kinds of colour vision can distinguish. Letters have a
+/// contrast of at least 4.5 : 1.
 struct BarStyle {
   BarKind kind;
   const char *name;
   const char *colour;
   const char *textColour;
-  int lane; ///< 0: the worker's own, then those below it
+  int lane; ///< 0: the worker's own lane; greater: thin lanes below it
 };
 } // namespace
 
@@ -66,7 +66,7 @@ static const BarStyle &getStyle(BarKind kind) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// Escapes a text for XML: no markup, and no characters that XML forbids.
+/// Escapes a text for XML: replaces markup, and characters that XML forbids.
 static std::string escape(llvm::StringRef text) {
   std::string valid = llvm::json::fixUTF8(text);
   for (char &c : valid)
@@ -78,7 +78,8 @@ static std::string escape(llvm::StringRef text) {
   return escaped;
 }
 
-/// Prints at most two digits after the point, without trailing zeros.
+/// Prints a number with at most two digits after the point, without trailing
+/// zeros.
 static std::string format(double number) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.2f", number);
@@ -94,7 +95,8 @@ struct TimeUnit {
 };
 } // namespace
 
-/// Returns the largest unit in which the length is at least one.
+/// Returns the largest unit of which the time is at least one; microseconds for
+/// shorter times.
 static TimeUnit getUnit(double seconds) {
   static constexpr TimeUnit kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
   for (const TimeUnit &unit : kUnits)
@@ -114,7 +116,7 @@ static std::string formatTime(double seconds, const TimeUnit &unit) {
 // Drawing
 //===----------------------------------------------------------------------===//
 
-// In pixels, if nothing scales the drawing.
+// Sizes in pixels, if the drawing isn't scaled.
 static constexpr double kLeast = 720, kMost = 8000; // width of the rows
 static constexpr double kDigit = 6.2;               // width of a digit
 static constexpr double kBar = 20;                  // height of a worker's bars
@@ -152,19 +154,20 @@ private:
 
   const Timeline &timeline;
   llvm::raw_ostream &os;
-  double length = 0;          ///< seconds
+  double length = 0;          ///< time of the drawing, in seconds
   double left = 0, width = 0; ///< left edge and width of the rows
   double scale = 0;           ///< pixels per second
   double rowHeight = 0;
   double laneY[kLanes] = {}; ///< offset from the row's top
   bool hasKind[std::size(kStyles)] = {};
-  std::vector<double> busy; ///< seconds, by row
+  std::vector<double> busy; ///< seconds in which each row computes
 };
 } // namespace
 
-/// Makes the drawing wide enough for most of the labels.
+/// Makes the drawing wide enough for three quarters of the labels.
 void SvgWriter::layOut() {
-  std::vector<double> widths; // seconds per digit
+  // The time of each bar, divided by the number of its label's characters.
+  std::vector<double> widths;
   busy.resize(timeline.rows.size(), 0);
   bool hasLane[kLanes] = {true};
   for (const TimelineBar &bar : timeline.bars) {
@@ -267,7 +270,7 @@ void SvgWriter::writeLegend() {
   }
 }
 
-/// Writes the axis with about one mark each hundred pixels, at round times.
+/// Writes the axis, with a mark about every hundred pixels, at round times.
 void SvgWriter::writeAxis() {
   if (length <= 0)
     return;
@@ -292,8 +295,8 @@ void SvgWriter::writeAxis() {
   writeText(left, y + 30, "length " + formatTime(length, unit));
 }
 
-/// Writes names on the left, and on the right the share of time in which a
-/// worker computes.
+/// Writes the name of each row on its left, and the share of time in which its
+/// worker computes on its right.
 void SvgWriter::writeRows() {
   for (auto [row, name] : llvm::enumerate(timeline.rows)) {
     double y = getY(row) + 14;
@@ -309,7 +312,7 @@ void SvgWriter::writeBar(const TimelineBar &bar) {
   double x = getX(bar.begin), wide = (bar.end - bar.begin) * scale;
   double y = getY(bar.row) + laneY[style.lane];
   double high = style.lane == 0 ? kBar : kLane;
-  // A thin line of background separates bars of one colour.
+  // Leave a thin line of background between adjacent bars of one colour.
   putRectangle(bar.kind, x, y, std::max(wide - 0.6, 0.4), high - 0.6);
   if (bar.chunk > 0)
     put("fill-opacity",
@@ -322,7 +325,7 @@ void SvgWriter::writeBar(const TimelineBar &bar) {
   bool hasRoom = wide >= kDigit * static_cast<double>(bar.label.size());
   if (bar.label.empty() || !hasRoom || style.lane != 0)
     return;
-  // On paler bars, black is most readable.
+  // Black is most readable on the paler bars of later chunks.
   std::string kind = "label";
   if (bar.chunk == 0)
     kind += " t" + std::to_string(static_cast<int>(bar.kind));

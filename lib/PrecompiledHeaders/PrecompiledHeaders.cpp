@@ -1,6 +1,6 @@
-//===- PrecompiledHeaders.cpp - Of a target without code ------------------===//
+//===- PrecompiledHeaders.cpp - Source of a target without code -----------===//
 //
-// CMake compiles this target's list of headers once, and all that link MLIR
-// read the result; cmake/PrecompiledHeaders.cmake says how.
+// CMake compiles this target's list of headers once, and all targets that link
+// MLIR use the result; see cmake/PrecompiledHeaders.cmake.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Cpu.cpp - Processors that code is made for -------------------------===//
+//===- Cpu.cpp - Processors for which code is made ------------------------===//
 
 #include "Hfta/Target/Cpu.h"
 #include "CpuCaches.h"
@@ -19,8 +19,8 @@ struct Feature {
 };
 } // namespace
 
-/// The extensions of x86-64 for which code is generated. Others, which
-/// compilers don't use automatically, are never enabled.
+/// The extensions of x86-64 for which code is generated. Extensions that
+/// compilers don't use automatically are never enabled.
 static constexpr Feature features[] = {
     {"sse3", "pni"},
     {"ssse3", "ssse3"},
@@ -78,7 +78,7 @@ static llvm::StringSet<> getFeatures(llvm::StringRef cpu) {
   }
   llvm::SmallVector<llvm::StringRef> names;
   llvm::X86::getFeaturesForCPU(cpu, names);
-  // The names omit features that others imply.
+  // getFeaturesForCPU() omits features that other features imply.
   llvm::StringMap<bool> all;
   for (llvm::StringRef feature : names) {
     all[feature] = true;
@@ -97,8 +97,8 @@ static llvm::StringSet<> getFeatures(llvm::StringRef cpu) {
 namespace {
 struct Vectors {
   int64_t bytes, registers;
-  /// Typical caches, in bytes and ways, of processors with such vectors. They
-  /// are per core, except for the last one.
+  /// The bytes and ways of typical caches, from level 1 on, of processors with
+  /// such vectors. All but the last level are per core.
   std::array<std::pair<int64_t, int64_t>, 3> caches;
 };
 } // namespace
@@ -118,7 +118,7 @@ static const Vectors &getVectors(const llvm::StringSet<> &available) {
 static TargetAttr describe(MLIRContext *context,
                            const llvm::StringSet<> &available,
                            ArrayRef<CacheAttr> caches) {
-  // CPUID doesn't report it; most processors have two.
+  // CPUID doesn't report the number of FMA units; most processors have two.
   constexpr int64_t fmaUnits = 2;
   constexpr int64_t lineBytes = 64;
   const Vectors &vectors = getVectors(available);

@@ -11,7 +11,7 @@ using namespace mlir::hfta;
 #if defined(__x86_64__)
 
 namespace {
-/// Registers, in CPUID's order.
+/// The registers EAX to EDX in which CPUID answers.
 struct Answer {
   unsigned a = 0, b = 0, c = 0, d = 0;
 
@@ -20,8 +20,8 @@ struct Answer {
 };
 } // namespace
 
-/// The leaves that describe caches one by one, Intel's and AMD's, have a common
-/// format.
+/// The leaves of CPUID, Intel's and AMD's, that describe one cache per subleaf.
+/// They have a common format.
 static constexpr unsigned kLeaves[] = {4, 0x8000001D};
 static constexpr unsigned kNoMore = 0, kInstructions = 2;
 static constexpr unsigned kMostCaches = 8;
@@ -46,7 +46,7 @@ llvm::SmallVector<CpuCache> mlir::hfta::askForCaches() {
       if (answer.getKind() == kInstructions)
         continue;
       CpuCache cache = decode(answer);
-      // Virtual machines may report anything.
+      // Virtual machines may report impossible values.
       if (answer.getLevel() != level + 1 || cache.lineBytes < 16 ||
           cache.lineBytes > 4096 ||
           (cache.lineBytes & (cache.lineBytes - 1)) != 0 ||

@@ -1,4 +1,4 @@
-//===- Gpu.cpp - GPUs that code is made for -------------------------------===//
+//===- Gpu.cpp - GPUs for which code is made ------------------------------===//
 
 #include "Hfta/Target/Gpu.h"
 #include "Hfta/Target/Cpu.h"
@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The least version of PTX that has each chip: drivers refuse PTX of a version
-/// that is newer than they are.
+/// The GPUs, each with the least version of PTX that supports it. A newer
+/// version would be refused by older drivers.
 static constexpr GpuChip chips[] = {
     {"sm_80", "+ptx70", false, false},  {"sm_86", "+ptx71", false, false},
     {"sm_89", "+ptx78", false, false},  {"sm_90", "+ptx78", false, false},

@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most bytes that one program gets of a cache that a server's cores share.
+/// The most bytes that one program is assumed to get of a server's shared
+/// cache.
 static constexpr int64_t kMostStreamBytes = 24 << 20;
 
 TargetModel TargetModel::get(Operation *op) {

@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The radius of the neighbourhood around an op that is compared, in steps.
+/// The radius of an op's neighbourhood that is compared, in steps along use-def
+/// chains.
 static constexpr size_t kRounds = 6;
 
 //===----------------------------------------------------------------------===//
@@ -17,7 +18,8 @@ static constexpr size_t kRounds = 6;
 SmallVector<std::pair<size_t, size_t>>
 hfta::alignSequences(size_t first, size_t second,
                      llvm::function_ref<uint32_t(size_t, size_t)> score) {
-  // best[i][j] is the greatest sum of scores of pairs from i and j on.
+  // best[i][j] is the greatest sum of scores for the suffixes that begin at
+  // elements i and j.
   size_t width = second + 1;
   std::vector<uint32_t> best((first + 1) * width, 0);
   for (size_t i = first; i-- > 0;)
@@ -47,15 +49,17 @@ hfta::alignSequences(size_t first, size_t second,
 
 namespace {
 
-/// The ops of one block, with hashes of each op's neighbourhood: round 0 covers
-/// the op alone, each further round one more step towards operands and users.
+/// The ops of one block, with hashes of each op's neighbourhood
+/// (Weisfeiler-Lehman colour refinement): round 0 covers the op alone, and each
+/// further round one more step towards its operands, or its users.
 class LabeledBlock {
 public:
   LabeledBlock(Block *block, size_t number,
                llvm::function_ref<bool(StringRef)> isCommon);
 
   SmallVector<Operation *> ops;
-  /// The hashes of each op in rounds 0 to kRounds.
+  /// For each op, by its index in `ops`, the hashes of rounds 0 to kRounds over
+  /// its operands, and those over its users.
   std::vector<std::array<uint64_t, kRounds + 1>> operands, users;
 
 private:
@@ -91,8 +95,10 @@ LabeledBlock::LabeledBlock(Block *block, size_t number,
     }
 }
 
-/// Returns a hash that is equal for ops that may correspond. Constants of one
-/// type may differ.
+/// Returns the hash of round 0. It is equal for ops that may correspond: ops
+/// with equal name, types and attributes, and constants of equal type, whatever
+/// their elements. Accesses to a variable that isn't common differ between
+/// blocks.
 uint64_t
 LabeledBlock::getSignature(Operation *op, size_t number,
                            llvm::function_ref<bool(StringRef)> isCommon) {
@@ -127,7 +133,7 @@ uint64_t LabeledBlock::hashOperands(size_t index, size_t round) {
 }
 
 uint64_t LabeledBlock::hashUsers(size_t index, size_t round) {
-  // The sum is independent of the order, as uses have none.
+  // A sum doesn't depend on the order of the use list, which is arbitrary.
   uint64_t sum = 0;
   for (OpResult result : ops[index]->getResults())
     for (OpOperand &use : result.getUses()) {
@@ -138,7 +144,8 @@ uint64_t LabeledBlock::hashUsers(size_t index, size_t round) {
   return hashOf(users[index][round], sum);
 }
 
-/// Returns a score; 0 for ops that can't correspond.
+/// Returns how similar two ops and their neighbourhoods are: 0 if the ops can't
+/// correspond, else 1 plus the number of equal hashes.
 static uint32_t getLikeness(const LabeledBlock &first, size_t i,
                             const LabeledBlock &second, size_t j) {
   if (first.operands[i][0] != second.operands[j][0])
@@ -151,7 +158,8 @@ static uint32_t getLikeness(const LabeledBlock &first, size_t i,
   return likeness;
 }
 
-/// Pairs ops that correspond one by one at both ends, which needs no search.
+/// Aligns the ops of two blocks. Pairs their common prefix and common suffix
+/// directly, so that only the ops in between need the quadratic search.
 static SmallVector<std::pair<size_t, size_t>>
 alignOps(const LabeledBlock &first, const LabeledBlock &second) {
   size_t n = first.ops.size(), m = second.ops.size();

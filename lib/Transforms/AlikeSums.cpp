@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of following reductions that are examined.
+/// The number of following reductions with which each reduction is compared.
 static constexpr size_t kNeighbours = 16;
 
 static int64_t countElements(Value value) {
@@ -24,8 +24,10 @@ Value hfta::getSummed(Operation *op) {
   return Value();
 }
 
-/// Finds the large tensors that a reduction's terms are computed from, by way
-/// of ops whose results nothing else uses.
+/// Finds the tensors, each as large as `summed`, from which a reduction's input
+/// `summed` is computed element by element. Looks through ops that the
+/// reduction's kernel would compute itself: elementwise ops with a single use,
+/// and ops that every kernel recomputes.
 static SmallPtrSet<const void *, 4> findTerms(Value summed) {
   SmallPtrSet<const void *, 4> terms, seen;
   SmallVector<Value> left = {summed};
@@ -45,7 +47,8 @@ static SmallPtrSet<const void *, 4> findTerms(Value summed) {
   return terms;
 }
 
-/// Whether reductions of tensors of one shape add up the same elements of each.
+/// Whether two reductions, with inputs of equal shape, add up the same elements
+/// to each sum: they have equal axes, or equal parts.
 static bool areOfSameTerms(Operation *one, Operation *other) {
   if (auto reduce = dyn_cast<ReduceOp>(one)) {
     auto second = dyn_cast<ReduceOp>(other);
@@ -79,8 +82,9 @@ bool hfta::areSmallAndAlike(Operation *one, Operation *other) {
 }
 
 namespace {
-/// A task's ops in their order, while some are moved to after others. (The
-/// block itself renumbers all of its ops after each move.)
+/// The order of a task's ops, updated as ops are moved. Replaces
+/// Operation::isBeforeInBlock, which would renumber the whole block after each
+/// move.
 class MovedOrder {
 public:
   explicit MovedOrder(Block &block) {
@@ -90,7 +94,7 @@ public:
   bool isBefore(Operation *a, Operation *b) const {
     return places.lookup(a) < places.lookup(b);
   }
-  /// Moves an op to after `other` and after the ops moved there before.
+  /// Moves `op` behind `other` and behind all ops that were moved there before.
   void moveBehind(Operation *op, Operation *other) {
     Operation *&last = lastBehind.try_emplace(other, other).first->second;
     op->moveAfter(last);
@@ -105,9 +109,11 @@ private:
 };
 } // namespace
 
-/// Finds the ops that use a sum before `other` is computed, in the task's
-/// order; fails where `other` needs the sum, or where a large value would have
-/// to wait.
+/// Returns the direct and indirect users of `sum` that come before `other`, in
+/// program order: the ops to be moved behind `other`. Fails if `other` depends
+/// on `sum`, or if one of these ops can't be moved: it is neither elementwise
+/// nor a reduction nor recomputed by kernels, or its result is larger than the
+/// sum.
 static FailureOr<SmallVector<Operation *>>
 findWaiting(Operation *sum, Operation *other, const MovedOrder &order) {
   int64_t most = countElements(sum->getResult(0));

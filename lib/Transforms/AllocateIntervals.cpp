@@ -15,7 +15,7 @@ int64_t hfta::allocateIntervals(llvm::ArrayRef<LiveInterval *> intervals) {
   llvm::sort(bySize, [](LiveInterval *a, LiveInterval *b) {
     return std::tie(b->bytes, a->first) < std::tie(a->bytes, b->first);
   });
-  llvm::SmallVector<LiveInterval *> done; // ordered by offset
+  llvm::SmallVector<LiveInterval *> done; // placed so far, by offset
   int64_t peak = 0;
   for (LiveInterval *interval : bySize) {
     int64_t offset = 0;

@@ -1,9 +1,9 @@
-//===- ApplyPrecision.cpp - The job's five types on its models ------------===//
+//===- ApplyPrecision.cpp - Apply the job's element types to its models ---===//
 //
-// An op that adds up many terms is surrounded by casts: its operands are
-// widened to the type that the job accumulates in, its results are rounded to
-// the compute type. Derivatives and decompositions of such ops follow, for they
-// work in the types of their operands.
+// Surrounds ops that add up terms with casts: their operands are widened to the
+// type in which the job accumulates, and their results are rounded to the
+// compute type. Derivatives and decompositions of such ops are built in the
+// types of their operands, so they accumulate in that type too.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// Inserts the casts in one function.
+/// Inserts the casts around the sums of one function.
 class SumTypes {
 public:
   SumTypes(func::FuncOp function, FloatType compute, FloatType accumulate)
@@ -37,9 +37,8 @@ public:
       convert(op);
   }
 
-  /// Widens the returned losses, their weights and the metric: the ops that are
-  /// built on the model later add these up in the type that they are returned
-  /// in.
+  /// Widens the results of @objective: losses, their weights, and the metric.
+  /// Later passes add these up in the type in which they are returned.
   void applyToResults() {
     for (OpOperand &result :
          function.getBody().front().getTerminator()->getOpOperands())
@@ -50,14 +49,14 @@ public:
   }
 
 private:
-  /// Whether the op repeats a constant: that has no gradient, whose terms would
-  /// be added up.
+  /// Whether the op broadcasts a constant. Broadcasts count as sums because
+  /// their derivatives are sums, but a constant has no gradient.
   static bool isOfConstants(Operation *op) {
     return isa<BroadcastOp>(op) &&
            op->getOperand(0).getDefiningOp<ConstantOp>();
   }
-  /// Whether an addition's result is used as a term of another addition alone:
-  /// together they are one sum of several operands.
+  /// Whether the op is an addition whose only user is another addition: both
+  /// are parts of one sum of several terms.
   static bool isTerm(Operation *op) {
     return isa_and_nonnull<AddOp>(op) && op->hasOneUse() &&
            isa<AddOp>(*op->user_begin());
@@ -72,8 +71,9 @@ private:
     return getElementTypeOrSelf(value.getType()) == compute;
   }
 
-  /// Widens a value once, where it is defined, for all ops that add it up: so a
-  /// parameter's gradient is that of one value.
+  /// Replaces an operand by its widened value. All sums that read a value share
+  /// one cast directly after its definition: so their contributions to the
+  /// value's gradient are added up before the gradient is rounded.
   void widen(OpOperand &operand) {
     if (!isComputed(operand.get()))
       return;
@@ -96,7 +96,8 @@ private:
       auto type = cast<RankedTensorType>(result.getType());
       result.setType(RankedTensorType::get(type.getShape(), accumulate,
                                            type.getEncoding()));
-      // An op that adds up this result is widened, too.
+      // If the only user is an addition of the same sum, it takes the wide
+      // result.
       if (result.use_empty() || isTerm(op))
         continue;
       Value narrow = CastOp::create(builder, op->getLoc(), result, compute);
@@ -110,8 +111,8 @@ private:
   DenseMap<Value, Value> widened;
 };
 
-/// Notes on a model's products, including those computed from data in advance,
-/// the type that they multiply in.
+/// Sets `hfta.multiply`, the type to which operands are rounded, on all f32
+/// products of a model, including those that @prepare computes from the data.
 void markProducts(ModelOp model, StringRef type) {
   auto multiply = TypeAttr::get(getFactorType(model.getContext(), type));
   model.walk([&](Operation *op) {

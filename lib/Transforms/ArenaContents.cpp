@@ -18,8 +18,8 @@ std::optional<ArenaContents::Range> ArenaContents::find(Place place) const {
                                 : std::optional(known->second.range);
 }
 
-/// Checks that bytes of the arena are given to a segment only once the one that
-/// had them has been dropped.
+/// Fails with an error if `range` overlaps the place of a segment that hasn't
+/// been dropped yet.
 LogicalResult ArenaContents::checkFree(FetchOp fetch, Range range) const {
   for (const auto &[place, window] : windows)
     if (window.range.begin < range.end && range.begin < window.range.end)
@@ -85,8 +85,8 @@ LogicalResult ArenaContents::drop(DropOp drop, ArrayRef<int64_t> instances) {
   return success();
 }
 
-/// Checks a task's use. If the task also writes the segment, it may read what
-/// it has itself written before.
+/// Simulates a task's access. A task that also writes the segment may read an
+/// instance without contents: it reads what it has itself written.
 LogicalResult ArenaContents::use(RunOp run, TaskOp task, Place place,
                                  bool writes) {
   auto window = windows.find(place);

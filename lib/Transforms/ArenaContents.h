@@ -1,8 +1,9 @@
 //===- ArenaContents.h - The contents of the arena --------------*- C++ -*-===//
 //
-// Follows a schedule's transfers in the host's order of commands: which
-// instances of segments have a place in the arena, whether their contents are
-// in the store too, and what else the store has.
+// Checks a schedule's transfers by simulating its commands in the order in
+// which the host issues them. Records which instances of segments have a place
+// in the arena, which of these have changed since they were last in the store,
+// and which instances the store holds.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_ARENACONTENTS_H
@@ -17,30 +18,38 @@ namespace mlir::hfta {
 
 class ArenaContents {
 public:
-  /// A segment and an instance.
+  /// The number of a segment in the module's table, and the index of one of its
+  /// instances.
   using Place = std::pair<int64_t, int64_t>;
-  /// Bytes of the arena.
+  /// A half-open range of byte offsets in the arena.
   struct Range {
     int64_t begin, end;
   };
 
   explicit ArenaContents(ArrayAttr segments) : segments(segments) {}
 
-  /// Each gives an error where a segment isn't where the command expects it,
-  /// where its contents would be lost, or where it has none yet.
+  /// Simulates a transfer of `instances` of one segment. Fails with an error at
+  /// the command if an instance has no place (for a fetch: already has one), if
+  /// the bytes that a fetch takes aren't free, or if the command would read
+  /// contents that don't exist or lose contents that are needed.
   LogicalResult fetch(FetchOp fetch, ArrayRef<int64_t> instances);
   LogicalResult evict(EvictOp evict, ArrayRef<int64_t> instances);
   LogicalResult drop(DropOp drop, ArrayRef<int64_t> instances);
-  /// Checks a segment that the task reads, or writes.
+  /// Simulates a task's access to an instance. Fails with an error if the
+  /// instance has no place in the arena, or if the task reads it while it holds
+  /// nothing.
   LogicalResult use(RunOp run, TaskOp task, Place place, bool writes);
-  /// Checks a segment that holds groups' sums.
+  /// Simulates the addition of the groups' sums in an instance. Fails with an
+  /// error if the instance has no place in the arena or holds nothing.
   LogicalResult addUp(AllReduceOp reduce, Place place);
-  /// Checks that at the end of a call nothing has a place, except for segments
-  /// that stay there during a turn of several steps, and that the store has all
-  /// state that the next call needs, and nothing else.
+  /// Checks at the end of a schedule that all instances have been dropped,
+  /// except for those that stay in the arena during a turn of several steps,
+  /// and fails with an error otherwise. Forgets what the store holds of
+  /// segments whose contents live only within a call.
   LogicalResult finishCall(ScheduleOp schedule);
 
-  /// Returns where an instance lies; nothing if it has no place.
+  /// Returns the bytes of the arena in which an instance lies; nothing if it
+  /// has no place.
   std::optional<Range> find(Place place) const;
   bool isResident(int64_t segment) const {
     return cast<SegmentAttr>(segments[segment]).isResident();
@@ -49,18 +58,18 @@ public:
 private:
   struct Window {
     Range range;
-    bool isDefined; ///< whether it holds anything
-    bool isDirty;   ///< whether the store lacks its contents
+    bool isDefined; ///< whether it has contents, fetched or written
+    bool isDirty;   ///< whether contents differ from those in the store
   };
 
   LogicalResult checkFree(FetchOp fetch, Range range) const;
-  /// Whether a segment's contents live on from call to call.
+  /// Whether a segment's contents persist from call to call, as parameters do.
   bool isState(int64_t segment) const;
 
   ArrayAttr segments;
   std::map<Place, Window> windows;
-  std::set<Place> stored; ///< in this call, where contents live within one
-  std::set<Place> ofTurn; ///< fetched when the turn began
+  std::set<Place> stored; ///< instances that this call has evicted
+  std::set<Place> ofTurn; ///< in the arena at the end of begin_turn
 };
 
 } // namespace mlir::hfta

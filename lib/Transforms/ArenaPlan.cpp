@@ -7,27 +7,28 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most positions that a fetch may begin before its use, and that an
-/// eviction may take after it: more than a few hide no more latency, but crowd
-/// out segments that are used sooner.
+/// The most positions by which a fetch may precede its use, or an eviction may
+/// follow it. More than a few hide no more latency, but take room from segments
+/// that are used sooner.
 static constexpr int64_t kMostTime = 4;
 
 namespace {
 
-/// A run of a segment's uses, during which it stays in the arena.
+/// Consecutive uses of a segment between which it stays in the arena. Each stay
+/// becomes a window.
 struct Stay {
   const ArenaSegment *segment;
-  size_t begin, end;     ///< a range of the segment's uses
-  int64_t ahead = 0;     ///< positions between the fetch and the first use
-  int64_t behind = 0;    ///< positions that an eviction has after the last use
-  bool isMerged = false; ///< joined with the stay before it
+  size_t begin, end;     ///< half-open range of indices into its uses
+  int64_t ahead = 0;     ///< positions that the fetch has before the first use
+  int64_t behind = 0;    ///< positions that the eviction has after the last use
+  bool isMerged = false; ///< joined to an earlier stay, which replaces it
   int64_t getFirst() const { return segment->uses[begin].position; }
   int64_t getLast() const { return segment->uses[end - 1].position; }
   bool isWritten() const {
     return llvm::any_of(llvm::ArrayRef(segment->uses).slice(begin, end - begin),
                         [](const ArenaUse &use) { return use.writes; });
   }
-  /// Returns the period of its uses, if all have the same; else empty.
+  /// Returns the common period of its uses; empty if they differ.
   StringRef getPeriod() const {
     StringRef period = segment->uses[begin].period;
     for (size_t i = begin; i < end; ++i)
@@ -35,8 +36,8 @@ struct Stay {
         return {};
     return period;
   }
-  /// Whether it is written to the store at its end: not if nothing reads it
-  /// later.
+  /// Whether the segment is written to the store at the end of the stay: it has
+  /// changed, and its contents are needed later.
   bool evicts() const {
     return segment->isSpilled && isWritten() &&
            (segment->isState || end < segment->uses.size());
@@ -70,8 +71,8 @@ public:
   }
 
 private:
-  /// Adds a stay for each use; a segment that isn't stored has one for all
-  /// uses.
+  /// Adds one stay for each use of a spilled segment, and one stay for all uses
+  /// of any other segment.
   void addStays(const ArenaSegment &segment) {
     size_t count = segment.uses.size();
     for (size_t i = 0; i < count; ++i) {
@@ -81,8 +82,8 @@ private:
     }
   }
 
-  /// Whether the fetch may begin a position earlier: not before the segment's
-  /// preceding uses.
+  /// Whether the fetch may begin one position earlier: it reads the store, and
+  /// the segment's preceding use is before that position.
   bool canFetchAhead(const Stay &stay) const {
     const Stay *before = &stay;
     do {
@@ -122,9 +123,9 @@ private:
     stay.behind = stay.evicts() ? 1 : 0;
   }
 
-  /// Withdraws the time of transfers, the largest first, until everything fits:
-  /// tasks wait for such transfers then. Where that turns out to be
-  /// unnecessary, they get their time back.
+  /// Removes the positions that transfers overlap with, largest segments first,
+  /// until everything fits; tasks then wait for these transfers. Afterwards
+  /// gives them back wherever they fit.
   void withdrawTime() {
     SmallVector<Stay *> bySize;
     for (Stay &stay : stays)
@@ -145,8 +146,8 @@ private:
     }
   }
 
-  /// Joins the first two stays of segments that should be held, the smallest
-  /// first.
+  /// Joins the first two stays of segments with `isHeld` where that fits,
+  /// smallest segments first.
   void holdWished() {
     SmallVector<size_t> gaps;
     for (size_t i = 0; i + 1 < stays.size(); ++i)
@@ -169,9 +170,10 @@ private:
     llvm::erase_if(stays, [](const Stay &stay) { return stay.isMerged; });
   }
 
-  /// Joins neighbouring stays of a segment, in the same steps, which saves both
-  /// transfers between them. Those come first that occupy the fewest bytes for
-  /// the shortest time per byte that isn't moved.
+  /// Joins neighbouring stays of a segment with equal periods where that fits,
+  /// which saves the eviction and the fetch between them. Takes the shortest
+  /// gaps first: a gap's length is the cost, in bytes times positions, of each
+  /// byte that isn't moved.
   void keepBetweenUses() {
     SmallVector<size_t> gaps;
     for (size_t i = 0; i + 1 < stays.size(); ++i)
@@ -186,8 +188,8 @@ private:
     joinWhereItFits(gaps);
   }
 
-  /// Joins stay `gap` and the one after it, in the place of the first of all
-  /// that were already joined with it.
+  /// Joins stay `gap` with the next one. If `gap` itself has been joined to
+  /// earlier stays, extends the first of these.
   void join(size_t gap) {
     size_t first = gap;
     while (stays[first].isMerged)
@@ -199,8 +201,9 @@ private:
     next.isMerged = true;
   }
 
-  /// Gives each transfer one more position, in several rounds. A stay that has
-  /// been joined may have no position for its eviction yet.
+  /// Gives each transfer one more position where that fits, in kMostTime
+  /// rounds. Starts from 0, because the eviction of a joined stay may have
+  /// none.
   void giveMoreTime() {
     for (int64_t time = 0; time < kMostTime; ++time)
       for (Stay &stay : stays) {
@@ -232,7 +235,7 @@ private:
     return plan;
   }
 
-  SmallVector<Stay> stays; ///< grouped by segment
+  SmallVector<Stay> stays; ///< grouped by segment, in the order of uses
   int64_t capacity;
 };
 

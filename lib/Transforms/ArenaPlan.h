@@ -1,10 +1,10 @@
 //===- ArenaPlan.h - Times and places of segments in the arena --*- C++ -*-===//
 //
-// The arena is one region of memory that a schedule hands out to segments that
-// needn't be in memory all the time. Their uses are at positions of a sequence:
-// tasks, or loops of tasks, in the order in which they run. A segment has a
-// place in the arena only during *windows*, intervals of this sequence, each
-// from before its first use to after its last one.
+// The arena is one region of memory, shared by segments that needn't be in
+// memory all the time. A *position* is the number of a task, or of a loop of
+// tasks, in the order in which a schedule runs them. A segment has a place in
+// the arena only during *windows*: intervals of positions, each of which covers
+// some of the segment's uses and, before and after these, time for transfers.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_ARENAPLAN_H
@@ -15,57 +15,59 @@
 
 namespace mlir::hfta {
 
-/// The use of a segment at one position.
+/// A use of a segment at one position.
 struct ArenaUse {
   int64_t position;
   bool reads, writes;
-  /// The hyper-parameter that says in which steps the use takes place, for some
-  /// copies; empty: in all.
+  /// For a use that doesn't take place in every step, the name of the
+  /// hyper-parameter with its period (hfta.every); otherwise empty.
   StringRef period = {};
 };
 
-/// A segment that the arena holds for some of the time.
+/// A segment that is in the arena for some of the time.
 struct ArenaSegment {
-  int64_t number; ///< in the module's table
-  int64_t bytes;  ///< in the arena: of all instances and of a turn's copies
-  /// Whether the store keeps it while it isn't in the arena; else it is in the
-  /// arena from its first use to its last one.
+  int64_t number; ///< its index in the module's `hfta.segments`
+  int64_t bytes;  ///< size in the arena: all instances, for a turn's copies
+  /// Whether the store holds the segment while it isn't in the arena. If not,
+  /// the segment stays in the arena from its first use to its last one.
   bool isSpilled;
-  /// Whether other calls need its contents: true for parameters, not for
+  /// Whether later calls need its contents: true for parameters, false for
   /// activations.
   bool isState;
-  /// Whether it should stay between its first two uses, if there is room for
-  /// it.
+  /// Whether it should stay in the arena between its first two uses, if there
+  /// is room.
   bool isHeld;
-  /// Its contents at its first use, if no earlier call has left any.
+  /// Its contents at the first use, unless the store has some.
   Contents initial;
-  SmallVector<ArenaUse> uses; ///< in order of position, each once
+  SmallVector<ArenaUse> uses; ///< by position, one at each
 };
 
-/// A time during which a segment lies at one place.
+/// An interval of positions during which a segment has one place in the arena.
 struct ArenaWindow {
-  int64_t segment;     ///< in the module's table
-  int64_t first, last; ///< positions that use it
-  Contents contents;   ///< at its begin
-  bool evicts;         ///< whether it is written to the store at its end
-  StringRef period;    ///< if all its uses have the same
-  /// The positions during which the place is reserved: transfers have some time
-  /// before and after the uses.
+  int64_t segment;     ///< its index in the module's `hfta.segments`
+  int64_t first, last; ///< positions of its first and last use
+  Contents contents;   ///< its contents at the first use
+  bool evicts;         ///< whether its contents are evicted at the end
+  StringRef period;    ///< the common period of its uses, if there is one
+  /// The place's offset, and the positions for which it is reserved. These may
+  /// begin before the first use and end after the last, so that transfers
+  /// overlap with other tasks.
   LiveInterval interval;
 };
 
 struct ArenaPlan {
-  SmallVector<ArenaWindow> windows; ///< in order of their intervals' begin
+  SmallVector<ArenaWindow> windows; ///< by the first position of `interval`
   int64_t bytes = 0;                ///< the arena's size
-  /// Returns the first position at which most bytes are in use.
+  /// Returns the first of the positions at which the most bytes are in use.
   int64_t findFullest() const;
 };
 
-/// Plans windows for all uses within `capacity` bytes. Segments that should be
-/// held are, where that fits. Each transfer is given at least the time of one
-/// position, where that fits, then as much as fits; but before that, segments
-/// that are used again soon stay where they are. If nothing fits, returns the
-/// plan with the fewest bytes that was found, as its `bytes` show.
+/// Plans windows that cover all uses within `capacity` bytes. Greedy: as far as
+/// there is room, first lets segments with `isHeld` stay between their first
+/// two uses, then gives each transfer one position to overlap with, then lets
+/// segments stay between neighbouring uses instead of moving them, and then
+/// gives transfers further positions. If even windows without overlap don't
+/// fit, returns these; `bytes` of the plan then exceeds `capacity`.
 ArenaPlan planArena(ArrayRef<ArenaSegment> segments, int64_t capacity);
 
 } // namespace mlir::hfta

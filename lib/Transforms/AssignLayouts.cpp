@@ -25,19 +25,21 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Rebuilds a kernel's body with values of chosen classes in the order in which
-/// they are stored.
+/// Rebuilds a kernel's body so that values of the chosen layout classes are
+/// computed with channels last, as they are stored.
 class BodyRewriter {
 public:
   BodyRewriter(OpBuilder &builder, const LayoutClasses &classes)
       : builder(builder), classes(classes) {}
 
+  /// Maps an argument of the old body to `argument` of the new one, which has
+  /// its stored or its logical order.
   void addArgument(Value old, Value argument, bool isStored) {
     (isStored ? stored : logical)[old] = argument;
   }
   void rewrite(Operation &op);
-  /// Returns the value of an op that was rewritten, in its logical order or as
-  /// it is stored.
+  /// Returns the new value for `old` in logical order, or in stored order
+  /// (channels last). It is transposed if only the other order exists.
   Value getLogical(Value old);
   Value getStored(Value old);
 
@@ -47,7 +49,9 @@ private:
   bool rewriteReduce(Operation &op);
   bool rewritePartSums(Operation &op);
   void cloneLogical(Operation &op);
-  /// Returns the value in one order, transposed from the other one if need be.
+  /// Returns the new value for `old` from `wanted`. If there is none yet, adds
+  /// to `wanted` a transpose of the value in `other` by the permutation that
+  /// `getPermutation` returns for its rank.
   Value get(Value old, DenseMap<Value, Value> &wanted,
             const DenseMap<Value, Value> &other,
             SmallVector<int64_t> (*getPermutation)(size_t rank));
@@ -113,7 +117,8 @@ bool BodyRewriter::rewriteBroadcast(Operation &op) {
   return true;
 }
 
-/// Rewrites a reduction. The reduced axes are combined in their stored order.
+/// Rewrites `op` if it is a reduction of a value with channels last, and
+/// returns whether it did. Terms are combined in their stored order.
 bool BodyRewriter::rewriteReduce(Operation &op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || !classes.isChannelsLast(reduce.getInput()))
@@ -141,7 +146,9 @@ bool BodyRewriter::rewriteReduce(Operation &op) {
   return true;
 }
 
-/// Rewrites sums of parts, where rows are numbered alike in both orders.
+/// Rewrites `op` if it is an hfta.part_sums of a value with channels last, and
+/// returns whether it did. As a part is a range of rows, this requires that
+/// rows are numbered alike in both orders.
 bool BodyRewriter::rewritePartSums(Operation &op) {
   auto sums = dyn_cast<PartSumsOp>(op);
   if (!sums || !classes.isChannelsLast(sums.getInput()))
@@ -190,7 +197,8 @@ public:
   void rewrite();
 
 private:
-  /// A result of a kernel, and the orders in which the kernel yields it.
+  /// A kernel's result, and whether the new kernel yields it in stored order,
+  /// in logical order ("plain"), or both.
   struct Result {
     Value old;
     bool isStored, isPlain;
@@ -212,8 +220,9 @@ private:
 
 } // namespace
 
-/// Whether a use works with channels last: kernels do, stacks of such values,
-/// and writes to variables that are stored in this order.
+/// Whether a use accepts the value with channels last: the user is a kernel, a
+/// stack or unstack with a result in this order, or a write to a variable in
+/// this order.
 bool TaskRewriter::takesStored(OpOperand &use) {
   if (isa<StackOp, UnstackOp>(use.getOwner())) {
     Value result = use.getOwner()->getResult(0);
@@ -247,15 +256,16 @@ void TaskRewriter::rewriteRead(ReadOp read) {
     store(read.getResult());
 }
 
-/// Rewrites a stack of copies, or one copy of a stack: it is stored as they
-/// are.
+/// Rewrites an hfta.stack or hfta.unstack. Its result is stored in the same
+/// order as its operands.
 void TaskRewriter::rewriteCarrier(Operation *op) {
   Value result = op->getResult(0);
   if (classes.isChannelsLast(result) && classes.isCarried(result))
     store(result);
 }
 
-/// Stores the value with channels last. Views of it need its logical order.
+/// Changes the value's type to channels last. Uses that need the logical order,
+/// such as views, get it from a new kernel that transposes the value.
 void TaskRewriter::store(Value value) {
   Operation *op = value.getDefiningOp();
   RankedTensorType type = getTensorType(value);
@@ -323,8 +333,8 @@ void TaskRewriter::rewriteKernel(KernelOp kernel) {
   kernel.erase();
 }
 
-/// Whether any tensor that the kernel reads, computes or gives is of a chosen
-/// class.
+/// Whether any argument or value of the kernel's body is of a class that is
+/// stored with channels last.
 static bool isConcerned(KernelOp kernel, const LayoutClasses &classes) {
   auto isChosen = [&](Value value) { return classes.isChannelsLast(value); };
   Block &body = kernel.getBody().front();
@@ -369,7 +379,8 @@ struct AssignLayoutsPass
         variable.setType(getStoredType(variable.getTensorType()));
   }
 
-  /// How many tensors of which logical type kernels give in which order.
+  /// Reports for each logical type how many results of kernels are stored with
+  /// channels last, and how many in logical order.
   void remark(const LayoutClasses &classes) {
     struct Counts {
       int64_t plain = 0, channelsLast = 0;

@@ -1,4 +1,4 @@
-//===- AssignResidency.cpp - Variables that stay in memory, or don't ------===//
+//===- AssignResidency.cpp - Choose which variables stay in memory --------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -15,14 +15,18 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Decides where a block's values are while other blocks are computed. Its
-/// parameters and the optimizer's state are spilled: the store keeps them from
-/// step to step, unless a plan lets them stay. Values that forward leaves for
-/// backward have no place then, unless their op has them spilled; neither have
-/// gradients, which the update takes at once unless it waits for those of all
-/// blocks. Values of no block, small ones, and those that other stages read
-/// stay in memory. A preconditioner's factors and inverses are treated as the
-/// optimizer's state, its moments as gradients.
+/// Returns where a variable is while other blocks are computed.
+/// - Parameters, the optimizer's state, and a preconditioner's factors and
+///   inverses are spilled with `spill = disk`, unless the plan keeps those of
+///   the block in memory.
+/// - Values that forward leaves for backward, and values at cuts, are
+///   transient, or spilled if their op is marked so.
+/// - Gradients are transient if the update directly follows the backward. If it
+///   waits for the gradients of all blocks, they are spilled, unless the plan
+///   keeps them.
+/// - A preconditioner's moments are transient if each copy has its own.
+/// - All else is resident: variables of no block, those that other stages read,
+///   and the small ones of other roles.
 static Residency getResidency(VariableOp variable, const Job &job,
                               MemoryPlanAttr plan) {
   auto block = static_cast<int64_t>(variable.getBlock());
@@ -43,8 +47,7 @@ static Residency getResidency(VariableOp variable, const Job &job,
     return spills && updatesAtLast && (!plan || plan.spillsGradients(block))
                ? Residency::spilled
                : Residency::transient;
-  case Role::moment: // moments that all copies share are added to outside of
-                     // turns
+  case Role::moment: // shared ones are added to outside of turns
     return isArrayed(variable.getTensorType()) ? Residency::transient
                                                : Residency::resident;
   case Role::saved:
@@ -100,7 +103,7 @@ struct AssignResidencyPass
       return markAllAnalysesPreserved();
     if (failed(checkBudget(module, *job)))
       return signalPassFailure();
-    MeasuredTasks::remove(module); // nothing is left to plan by them
+    MeasuredTasks::remove(module); // no later pass plans with them
     MemoryPlanAttr plan = MemoryPlanAttr::get(module);
     for (auto variable : module.getOps<VariableOp>())
       variable.setResidency(getResidency(variable, *job, plan));

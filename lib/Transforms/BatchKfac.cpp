@@ -1,9 +1,9 @@
 //===- BatchKfac.cpp - Matrices of one size, inverted together ------------===//
 //
-// Small matrices fill the lanes of vectors, and larger ones keep all threads
-// busy, if there are many of them: in a task, matrices of one size are handled
-// by one op. An op's result for one matrix doesn't depend on the others, so no
-// bit changes.
+// Merges ops of a task that invert or decompose matrices of one size into one
+// op on all of these matrices. With many matrices in one op, small ones fill
+// the lanes of vectors, and larger ones keep all threads busy. The result for
+// one matrix doesn't depend on the others, so no bit changes.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -20,12 +20,13 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns a key of the properties in which ops that may be joined agree: name,
-/// copies, and the types of their operands except for the number of matrices.
-/// Returns nothing where it isn't known whose copy's matrices they are: those
-/// of several copies must not become one launch.
+/// Returns a key that is equal for ops that may be merged. It consists of the
+/// op's name, the copy that the op is for, and the operands' types without axis
+/// 0, the number of matrices. Returns nothing if that copy isn't known, because
+/// matrices of several copies must not become one launch.
 static std::optional<std::string> getKey(Operation *op, SymbolTable &symbols) {
-  // The last operand is the result of an earlier step.
+  // The last operand is the result of an earlier run, read from a variable. The
+  // variable shows for which copy the op is.
   Value last = op->getOperands().back();
   if (auto reshape = last.getDefiningOp<ReshapeOp>())
     last = reshape.getInput();
@@ -48,7 +49,8 @@ static int64_t countMatrices(Operation *op) {
   return cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(0);
 }
 
-/// Cuts one of the joined ops' results out of the whole.
+/// Builds the slice of `count` matrices from number `first` on: the result of
+/// one of the merged ops.
 static Value slice(OpBuilder &builder, Value whole, int64_t first,
                    int64_t count) {
   auto type = cast<RankedTensorType>(whole.getType());
@@ -59,8 +61,8 @@ static Value slice(OpBuilder &builder, Value whole, int64_t first,
   return SliceOp::create(builder, whole.getLoc(), whole, offsets, sizes, steps);
 }
 
-/// Moves the users of results of `ops`, direct or indirect, to after `last`, in
-/// the order that they have.
+/// Moves all direct and indirect users of `ops` that come before `last` to
+/// after it, and keeps their order.
 static void moveUsersBehind(ArrayRef<Operation *> ops, Operation *last) {
   DenseSet<Operation *> moved(ops.begin(), ops.end());
   SmallVector<Operation *> users;
@@ -76,7 +78,8 @@ static void moveUsersBehind(ArrayRef<Operation *> ops, Operation *last) {
     user->moveAfter(last);
 }
 
-/// Joins ops in the place of the last one, which comes after all operands.
+/// Merges `ops` into one op at the place of the last one, which comes after all
+/// of their operands.
 static void join(ArrayRef<Operation *> ops) {
   Operation *last = ops.back();
   moveUsersBehind(ops, last);

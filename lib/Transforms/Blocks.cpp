@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most blocks of a model: ranks exchange the data of one while they
-/// compute the backward of others.
+/// The most blocks that assignBlocksBySize makes. Ranks exchange the gradients
+/// of one block while they compute the backward of others.
 static constexpr int64_t kMostBlocks = 8;
 
 void hfta::eraseDeadOps(Block &block, Value kept) {
@@ -36,9 +36,9 @@ static DenseSet<Operation *> findOpsFromData(TaskBuilder &tasks, Block &block) {
   return fromData;
 }
 
-/// Assigns ops that depend on variables and constants alone (a bias' broadcast,
-/// a weight's transpose) to the first block that uses them, and so their
-/// gradients. All other ops are `placed` already.
+/// Assigns ops that aren't in `placed` to the first block that uses them. They
+/// depend on variables and constants alone (a bias' broadcast, a weight's
+/// transpose), and their gradients will be in the same block.
 static void moveToFirstUse(Block &block, const DenseSet<Operation *> &placed,
                            TaskTags &tags) {
   for (Operation &op : llvm::reverse(block)) {
@@ -84,8 +84,8 @@ void hfta::assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
   moveToFirstUse(pass, placed, tags);
 }
 
-/// Finds the trained variables that `op` uses, directly or by way of ops that
-/// depend on variables alone.
+/// Returns the trained variables that `op` uses, directly or through ops that
+/// don't depend on the micro-batch's data.
 static SmallVector<VariableOp>
 findTrained(TaskBuilder &tasks, Operation *op,
             const DenseSet<Operation *> &fromData) {
@@ -108,12 +108,13 @@ findTrained(TaskBuilder &tasks, Operation *op,
 }
 
 namespace {
-/// Assigns variables to blocks in the order in which ops use them. The first
-/// block has `bucket` bytes of gradients or little more: these are added up
-/// last, when there is no computation left to hide it. All others are about
-/// equally large, with at least a bucket each; there are at most kMostBlocks. A
-/// bias or a norm's scale stays with the layer before it, whose kernel it may
-/// join.
+/// Assigns trained variables to blocks, in the order in which ops use them. The
+/// first block has `bucket` bytes of gradients or little more: its all-reduce
+/// comes last, when no computation is left to hide it. The other blocks have
+/// about equally many bytes, at least `bucket` each; there are at most
+/// kMostBlocks in all. Only a variable of rank 2 or more begins a block, so
+/// that a bias or a norm's scale stays with the layer before it, whose kernel
+/// it may join.
 class BlockFiller {
 public:
   BlockFiller(int64_t bucket, int64_t all)
@@ -121,8 +122,9 @@ public:
         share(std::max<int64_t>(
             1, llvm::divideCeil(all - bucket, kMostBlocks - 1))) {}
 
-  /// Returns the last block of the variables that an op uses; those that have
-  /// no block yet are assigned to it.
+  /// Assigns those of an op's variables that have no block yet to the current
+  /// block, or to a new one. Returns the last block of all of the op's
+  /// variables.
   int64_t place(ArrayRef<VariableOp> variables) {
     int64_t added = 0, last = 0;
     bool opensLayer = false;
@@ -149,21 +151,22 @@ public:
 
   int64_t getCount() const { return block + 1; }
 
-  /// Returns the bytes of a gradient, for all copies.
+  /// Returns the bytes of a variable's gradient, of all copies together.
   static int64_t getGradientBytes(VariableOp variable) {
     RankedTensorType type = variable.getTensorType();
     return getLogicalBytes(type) * getCopies(type).value_or(1);
   }
 
 private:
-  /// Whether the middle of the added bytes lies in the share of a later block.
+  /// Whether the middle of the next `added` bytes lies beyond the current
+  /// block's share.
   bool wantsNext(int64_t added) const {
     return (placed + added / 2) / share >= block;
   }
 
-  /// Bytes of gradients: the minimum for a block, an equal share of all but the
-  /// first block's, those in the last block so far, and in all blocks but the
-  /// first.
+  /// All are bytes of gradients. `bucket` is the least of each block, `share`
+  /// the average of all blocks but the first; `filled` are those of the current
+  /// block so far, `placed` those of all blocks but the first.
   int64_t bucket, share, filled = 0, placed = 0;
   int64_t block = 0;
   DenseMap<Operation *, int64_t> blockOf;
@@ -178,8 +181,8 @@ int64_t hfta::assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
     if (variable.getTrained())
       all += BlockFiller::getGradientBytes(variable);
   BlockFiller filler(bytes, all);
-  // Copies that are compiled alone come one after the other, and each passes
-  // through the blocks of the variables that it uses.
+  // Ops of copies that aren't fused come copy by copy. As the copies may use
+  // the same variables, block numbers needn't increase from op to op.
   for (Operation &op : pass) {
     int64_t number = 0;
     if (fromData.contains(&op)) {

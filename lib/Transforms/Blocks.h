@@ -8,22 +8,27 @@
 
 namespace mlir::hfta {
 
-/// Removes ops whose results are unused, except for those that compute `kept`.
+/// Erases ops without uses, from the last to the first, so that chains of
+/// unused ops disappear. Keeps writes, hfta.layer, the terminator and, if
+/// `kept` is given, the op that computes it.
 void eraseDeadOps(Block &block, Value kept = {});
 
-/// Returns how many blocks are noted on a model's ops; 1 where none are.
-/// Diagnoses blocks that have no op.
+/// Returns the number of blocks that the `hfta.block` attributes of a model's
+/// ops name; 1 if there are none. Emits an error and fails if a block has no
+/// op.
 FailureOr<int64_t> countBlocks(ModelOp model);
 
-/// Tags each op of a forward pass, in a function of its own so far, with its
-/// block: the one noted on it, which note is removed; without a note, the last
-/// block among its operands'. Tags have the part `part`.
+/// Tags each op of `pass`, a forward pass that isn't divided into tasks yet,
+/// with `part` and its block: that of its attribute `hfta.block`, which is
+/// removed, or else the last block among its operands'. Ops that depend on no
+/// data of the micro-batch get the first block that uses them.
 void assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
                   TaskTags &tags);
 
-/// Tags each op with its block so that each but the last has trained variables
-/// with gradients of at least `bytes` bytes, and there are few blocks; returns
-/// how many. Ops keep their order.
+/// Tags each op of `pass` with `part` and a block, and returns the number of
+/// blocks, at most 8. Blocks follow from the trained variables that ops use: in
+/// each block but the last, these have gradients of at least `bytes` bytes
+/// together. Ops keep their order.
 int64_t assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
                            int64_t bytes, TaskTags &tags);
 

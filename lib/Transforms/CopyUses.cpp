@@ -53,7 +53,8 @@ CopyUses::CopyUses(ModuleOp module, int64_t copies)
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(HftaDialect::kTaskAttrName))
       tasks.push_back(function);
-  // Copies that use a task's read also use the value that another task saves.
+  // Iterate to a fixed point: a copy that uses the read of a saved value also
+  // uses the ops of the task that has written it.
   bool hasChanged = true;
   while (hasChanged) {
     hasChanged = false;

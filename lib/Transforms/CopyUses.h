@@ -10,21 +10,26 @@
 
 namespace mlir::hfta {
 
-/// Returns a module's tasks in the order in which a step runs them; tasks of
-/// other kinds come last.
+/// Returns a module's tasks: first forwards by increasing block, then recompute
+/// and backward tasks by decreasing block, as a step runs them, then all
+/// others.
 SmallVector<func::FuncOp> getTasksInOrder(ModuleOp module);
 
-/// Returns the number of copies if some ops or variables belong to one copy
-/// alone; 0 if none does.
+/// Returns the number of copies of the job if some op or variable is for a
+/// single copy; otherwise 0.
 int64_t countCopiesApart(ModuleOp module);
 
-/// The copies whose results depend on an op of a task, whatever its type: those
-/// whose programs would have the op if they were compiled alone.
+/// For each op of all tasks, the set of copies whose results depend on it:
+/// those whose programs would have the op if they were compiled alone. The op's
+/// type doesn't show this: an arrayed value may be used for some of the copies
+/// only. Sets have one bit per copy.
 class CopyUses {
 public:
   CopyUses(ModuleOp module, int64_t copies);
 
+  /// Returns the copies that an op serves; none for an op outside of tasks.
   const llvm::SmallBitVector &getCopies(Operation *op) const;
+  /// Returns the copies for which some task reads the variable.
   const llvm::SmallBitVector &getReaders(VariableOp variable) const;
   bool serves(Operation *op, int64_t copy) const {
     return getCopies(op).test(copy);

@@ -9,7 +9,8 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Visits a model from one cut point to the next.
+/// Finds the cut points of a model in one pass over its ops, from each cut
+/// point to the next.
 class CutPointFinder {
 public:
   explicit CutPointFinder(const ModelGraph &graph)
@@ -34,14 +35,15 @@ public:
   SmallVector<StringRef> find();
 
 private:
-  /// The ops between the last cut point and some values.
+  /// The ops on which some values depend, back to the last cut point so far.
   struct Part {
     DenseSet<Operation *> ops;
-    bool followsLast = false; ///< something depends on the last cut point
-    bool isLayer = false;     ///< something reads a layer's trained weight
+    bool followsLast = false; ///< whether an op uses the last cut point
+    bool isLayer = false;     ///< whether an op reads the weight of a layer
   };
   static bool hasFloatResult(Operation *op);
-  /// Whether the training depends on data by way of an op's value.
+  /// Whether an op's value carries on the dependence of the training on data:
+  /// if not, the value needn't be among those of a cut.
   bool carriesOn(Operation *op) const {
     return fromData.contains(op) && !prepared.contains(op);
   }
@@ -51,13 +53,14 @@ private:
   const ModelGraph &graph;
   SmallVector<Operation *> live;
   DenseSet<Operation *> fromData;
-  /// The ops computed from data without a gradient, such as a mask that all
-  /// layers use, or from values that never change: like labels, they are passed
-  /// on beside the cuts.
+  /// Ops that have no gradient: those computed from data with results that
+  /// aren't floats, such as a mask that all layers use, and those computed from
+  /// values that never change. Like labels, their results are passed on beside
+  /// the cuts.
   DenseSet<Operation *> prepared;
-  DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< the users that
-                                                           ///< are live
-  SmallVector<Operation *> last;
+  /// The live users of each op.
+  DenseMap<Operation *, SmallVector<Operation *>> usersOf;
+  SmallVector<Operation *> last; ///< the values of the last cut point
 };
 
 } // namespace
@@ -90,7 +93,8 @@ CutPointFinder::Part CutPointFinder::getPart(ArrayRef<Operation *> values) {
   return part;
 }
 
-/// Whether data leave the part through its values alone.
+/// Whether only `values` carry the dependence on data out of `part`, so that
+/// they can be a cut.
 bool CutPointFinder::isAlone(const Part &part, ArrayRef<Operation *> values) {
   auto isInside = [&](Operation *user) {
     return part.ops.contains(user) || llvm::is_contained(values, user);
@@ -100,8 +104,9 @@ bool CutPointFinder::isAlone(const Part &part, ArrayRef<Operation *> values) {
   });
 }
 
-/// Finds the cut points. A cut that would leave a part without a layer is
-/// omitted: an activation function, or a norm, stays with the layer before it.
+/// Returns the names of the cut points, in program order. Each part between two
+/// cuts has a layer: an activation function or a norm stays with the layer
+/// before it.
 SmallVector<StringRef> CutPointFinder::find() {
   SmallVector<StringRef> names;
   StringRef pending;
@@ -121,7 +126,7 @@ SmallVector<StringRef> CutPointFinder::find() {
     if (name.empty() || function.getSymName() != "forward")
       continue;
     SmallVector<Operation *> values = graph.findValues(name);
-    // The name is handled once, at the last of its values.
+    // Several values may have the same name: handle it at the last one.
     if (values.empty() || values.back() != op ||
         !llvm::all_of(values, [&](Operation *value) {
           return liveOps.contains(value) && carriesOn(value);

@@ -1,8 +1,9 @@
-//===- CutTaps.cpp - Convolutions without taps that meet padding ----------===//
+//===- CutTaps.cpp - Remove taps that multiply only padding ---------------===//
 //
-// Where an image is as small as a window, taps at the window's ends only meet
-// padding, at every position: for a 3 x 3 window around the only pixel of an
-// image, 8 of 9. The products of such taps add nothing.
+// If an image is no larger than a convolution's window, taps at the window's
+// ends may multiply only padding, at every position: 8 of the 9 taps of a 3 x 3
+// window around an image of one pixel. As their products are zero, this pass
+// removes such taps.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -22,6 +23,7 @@ namespace {
 struct Axis {
   int64_t input, output, taps, stride, dilation, low, high;
 
+  /// Whether the tap reads an element of the input at some position.
   bool meetsInput(int64_t tap) const {
     for (int64_t position = 0; position < output; ++position) {
       int64_t index = position * stride + tap * dilation - low;
@@ -32,13 +34,15 @@ struct Axis {
   }
 };
 
-/// The range of taps that starts at `first`, with the padding that is left.
+/// The remaining taps of an axis, `taps` from number `first` on, and the
+/// padding that they need.
 struct CutAxis {
   int64_t first, taps, low, high;
 };
 } // namespace
 
-/// Cuts an axis. At least one tap is left, and no padding becomes negative.
+/// Removes taps that multiply only padding from both ends of an axis. At least
+/// one tap remains, and no padding becomes negative.
 static CutAxis cut(const Axis &axis) {
   CutAxis cut = {0, axis.taps, axis.low, axis.high};
   while (cut.taps > 1 && !axis.meetsInput(cut.first) &&
@@ -55,8 +59,8 @@ static CutAxis cut(const Axis &axis) {
   return cut;
 }
 
-/// Cuts a convolution or an input's gradient, with the shapes of its input and
-/// output.
+/// Removes such taps from a convolution or the gradient of its input. `input`
+/// and `output` are the shapes of the convolution's input and output.
 template <typename OpTy>
 static void cutTaps(OpTy op, ArrayRef<int64_t> input,
                     ArrayRef<int64_t> output) {

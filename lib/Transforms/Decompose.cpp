@@ -21,7 +21,7 @@ void hfta::decomposeAll(Operation *root) {
     OpBuilder builder(op);
     Operation *before = op->getPrevNode();
     SmallVector<Value> replacements = op.decompose(builder);
-    // The result of a decomposition may itself have composite ops.
+    // A decomposition may itself contain composite ops.
     for (Operation *made = before ? before->getNextNode()
                                   : &op->getBlock()->front();
          made != op; made = made->getNextNode())

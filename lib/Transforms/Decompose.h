@@ -7,7 +7,8 @@
 
 namespace mlir::hfta {
 
-/// Rewrites all ops in `root` that consist of simpler ones in terms of those.
+/// Replaces all composite ops in `root` (DecomposableOpInterface) by simpler
+/// ops, until none is left.
 void decomposeAll(Operation *root);
 
 } // namespace mlir::hfta

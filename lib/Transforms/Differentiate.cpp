@@ -16,7 +16,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the elements of a scalar variable with one value per copy.
+/// Returns the initial value of a scalar variable that has one value per copy.
 template <typename T>
 static DenseElementsAttr getPerCopy(RankedTensorType scalar,
                                     ArrayRef<T> values) {
@@ -25,13 +25,13 @@ static DenseElementsAttr getPerCopy(RankedTensorType scalar,
   return DenseElementsAttr::get(type, values);
 }
 
-/// Declares run-time scalars: counters that the trainer sets, and the
-/// hyper-parameters.
+/// Declares the variables of run-time scalars: counters and seeds, which the
+/// trainer sets, hyper-parameters, and scalars of clipping and loss scaling.
 static void declareScalars(TaskBuilder &tasks) {
   const Job &job = tasks.getJob();
   OpBuilder &builder = tasks.getBuilder();
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
-  // Models that draw random numbers have already declared some of them.
+  // Models that draw random numbers have already declared some of these.
   auto getScalar = [&](Purpose purpose, Type elementType, bool arrayed,
                        StringRef name = {}) {
     VariableOp known = tasks.getVariables().lookup(purpose, name);
@@ -41,7 +41,7 @@ static void declareScalars(TaskBuilder &tasks) {
                        tasks.scalarType(elementType, arrayed));
   };
   getScalar(Purpose::step, i64, false);
-  // Scalars that differ between micro-batches exist once for each.
+  // These scalars have an instance for each micro-batch.
   for (Purpose purpose : {Purpose::micro_batch, Purpose::valid_samples})
     getScalar(purpose, i64, false).setInstances(job.microBatches);
   std::vector<int64_t> seedValues = job.seeds;
@@ -75,7 +75,8 @@ static void declareScalars(TaskBuilder &tasks) {
     declareLossScale(tasks);
 }
 
-/// Computes the position of a micro-batch's first sample from its number.
+/// Replaces reads of `first_sample`, the position of a micro-batch's first
+/// sample in the batch, by the micro-batch's number times its size.
 static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   OpBuilder &builder = tasks.getBuilder();
   VariableOp firstSample = VariableIndex(model).lookup(Purpose::first_sample);
@@ -115,8 +116,9 @@ static bool isZero(Value scalar, TaskBuilder &tasks) {
                                    [](double value) { return value == 0; });
 }
 
-/// Removes ops that have no effect in training: the random numbers of a dropout
-/// that keeps every element would cost more than the dropout.
+/// Removes ops that have no effect in training. An example is a dropout that
+/// keeps every element: drawing its random numbers would cost more than the
+/// rest of it.
 static void removeIdleOps(ModelOp model, TaskBuilder &tasks) {
   auto isZeroForAll = [&](Value scalar) { return isZero(scalar, tasks); };
   model.walk([&](ModalOpInterface modal) {

@@ -24,6 +24,7 @@ static RankedTensorType withElementType(Type type, Type elementType) {
 }
 
 namespace {
+/// Converts the variables and functions of one model to the job's types.
 class ElementTypes {
 public:
   ElementTypes(ModelOp model, const Precision &precision)
@@ -131,7 +132,8 @@ void ElementTypes::convertWrite(WriteOp write) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Removes a cast between two types that have become one type.
+/// Makes a cast to a float type a cast to the compute type; removes it if its
+/// operand already has that type.
 void ElementTypes::convertCast(CastOp cast) {
   if (!isa<FloatType>(cast.getElementType()))
     return;
@@ -157,9 +159,11 @@ void ElementTypes::convertOther(Operation &op) {
     result.setType(convert(result.getType()));
 }
 
-/// Converts a constant. A wider type takes the exact numbers that the elements
-/// were rounded from. The same type keeps the results of folding in it: folding
-/// of exact numbers may have decided otherwise, as at a floor.
+/// Converts a constant to the compute type. If that is wider than the
+/// constant's type, takes the exact numbers that its elements were rounded
+/// from. Otherwise takes the elements themselves, which may be results of
+/// folding in the constant's type: folding of the exact numbers may have
+/// decided otherwise, as at a floor.
 void ElementTypes::convertConstant(ConstantOp constant) {
   ElementsAttr elements = constant.getValue();
   ElementsAttr exact = takeExactElements(constant);
@@ -181,7 +185,8 @@ void ElementTypes::convertOp(Operation &op) {
   convertOther(op);
 }
 
-/// Gives @prepare's arguments the types of the files.
+/// Inserts casts to the compute type after the arguments of @prepare, which
+/// keep the element types of the data files. Uses that are casts already stay.
 void ElementTypes::convertFileTypes(Block &prepare) {
   builder.setInsertionPointToStart(&prepare);
   for (Value argument : prepare.getArguments()) {

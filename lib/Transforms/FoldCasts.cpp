@@ -1,4 +1,4 @@
-//===- FoldCasts.cpp - Sums that widen what they read ---------------------===//
+//===- FoldCasts.cpp - Fold casts into the ops between them ---------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
@@ -19,8 +19,8 @@ static FloatType getFloatElement(Value value) {
   return dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
-/// Returns the value of `type` that was widened to `value`; null: there is
-/// none.
+/// If `value` is a cast of a value with elements of `type`, returns that value;
+/// otherwise null.
 static Value getWidened(Value value, FloatType type) {
   auto cast = value.getDefiningOp<CastOp>();
   if (!cast || getFloatElement(cast.getInput()) != type)
@@ -28,14 +28,16 @@ static Value getWidened(Value value, FloatType type) {
   return cast.getInput();
 }
 
-/// Whether the op only moves elements: in a narrower type they are the same.
+/// Whether the op only moves elements, so that a cast may as well come before
+/// it as after it.
 static bool isMove(Operation *op) {
   auto cost = dyn_cast<CostOpInterface>(op);
   return cost && op->hasTrait<SumTrait>() && op->getNumResults() == 1 &&
          cost.getFlops() == 0;
 }
 
-/// Whether the op widens its operands itself.
+/// Whether the op can widen its operands itself: it has an attribute
+/// `accumulate`, which isn't set. Its result must have a single use.
 static bool hasAccumulator(Operation *op) {
   return llvm::any_of(
              op->getName().getAttributeNames(),
@@ -43,8 +45,9 @@ static bool hasAccumulator(Operation *op) {
          !op->hasAttr(kAccumulate) && op->hasOneUse();
 }
 
-/// Builds the op in the type that `narrow` rounds its result to, if all its
-/// operands were widened from that type.
+/// If `narrow` rounds an op's result to a type from which all of the op's float
+/// operands were widened, replaces `narrow` by the op on the narrow operands. A
+/// sum still accumulates in the wide type.
 static void foldInto(CastOp narrow) {
   Operation *op = narrow.getInput().getDefiningOp();
   FloatType type = dyn_cast<FloatType>(narrow.getElementType());

@@ -1,14 +1,19 @@
 //===- FormKernels.cpp - Group ops of a task into kernels -----------------===//
 //
-// Ops are visited from the last to the first. An op that belongs to no kernel
-// yet becomes the root of one, at its own place. Elementwise ops that feed it
-// join, if all their other users come after the root; so do one product,
-// convolution or pooling whose elements they work on, and the values that they
-// use row by row: reductions, and elementwise ops on those. Small values and
-// broadcasts are cloned into each kernel that uses them. Where each thread
-// computes an element on its own, on a GPU, these join too: sums with as many
-// elements as the kernel, other sums of the same tensor or of small ones, and
-// small ops.
+// Visits ops from the last to the first. An op that is in no kernel yet becomes
+// the root of a new kernel, which is built at the root's place. These ops join
+// it:
+// - elementwise ops that feed it, if all their users outside of the kernel come
+//   after the root;
+// - one product, convolution or pooling, if the kernel computes functions of
+//   its elements;
+// - values that the kernel uses row by row (KernelRows.h): reductions, and
+//   elementwise ops on their results.
+//
+// Small values and broadcasts are cloned into each kernel that uses them. On a
+// GPU, where each thread computes single elements, these join too: sums with as
+// many elements as the kernel, other sums of the same tensor or of small
+// tensors, and unrelated small ops.
 //===----------------------------------------------------------------------===//
 
 #include "AlikeSums.h"
@@ -30,36 +35,36 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Elementwise values of up to this many elements may share a kernel with
-/// unrelated ones: on a GPU, computing them too costs less than launching
-/// another kernel.
+/// The most elements of a kernel that unrelated small ops may join: on a GPU,
+/// computing them too costs less than launching another kernel.
 static constexpr int64_t kSmall = 4096;
 
 namespace {
 
-/// The limits up to which kernels grow.
+/// The limits of the size of a kernel.
 struct Room {
-  /// The number of inputs and results: each is an address to compute at each
-  /// launch, and a register or stack slot.
+  /// The most inputs and results together. Each is an address to compute at
+  /// each launch, and a register or stack slot.
   size_t operands;
-  /// The number of ops: the time to compile a kernel may grow faster than it,
-  /// and equal pieces of a long chain are one function.
+  /// The most ops. The compile time of a kernel may grow faster than linearly;
+  /// and if a long chain is divided, equal pieces of it become one function.
   size_t ops;
 };
 
-/// The updates of optimizers, the largest kernels of common networks, have half
-/// as many ops.
+/// The usual limits. The largest kernels of common networks, the updates of
+/// optimizers, have half as many ops.
 constexpr Room kRoom = {48, 64};
 
 /// The limits of a kernel of unrelated small ops, whose results a GPU's thread
 /// keeps in registers until it stores them all.
 constexpr Room kRoomForSmall = {72, 112};
 
-/// The ops that are computed together, beyond those where this is always free.
+/// Options of the pass: which ops join a kernel in addition to those that
+/// always do.
 struct Joins {
-  bool byElements; ///< nothing but elements of one shape, or of rows
-  bool sums;       ///< reductions of the same tensor along the same axes
-  bool small;      ///< small ops that have nothing to do with each other
+  bool byElements; ///< all values have one shape, or are values of rows
+  bool sums;       ///< reductions of a common tensor along the same axes
+  bool small;      ///< unrelated small ops
 };
 
 class KernelFormer {
@@ -67,20 +72,21 @@ public:
   KernelFormer(func::FuncOp task, const SymbolTable &symbols, Joins joins)
       : task(task), symbols(symbols), joins(joins) {}
 
-  /// Makes the ops that kernels are formed of.
+  /// Prepares the task: moves writes to its end, splits large reductions, and
+  /// brings reductions of the same tensor together.
   void prepare();
-  /// Forms the kernels. `copiesUses` is of the ops as prepared; null where no
-  /// op is of one copy alone.
+  /// Forms the kernels. `copiesUses` must have been made after all tasks were
+  /// prepared; it is null if no op is for a single copy.
   void form(const CopyUses *copiesUses);
 
 private:
   using Members = llvm::SetVector<Operation *>;
 
-  /// An op whose operands may join the kernel.
+  /// An op in the kernel whose operands may join the kernel.
   struct Reader {
     Operation *op;
-    bool readsTerms; ///< whether it reads a sum's terms, not the kernel's
-                     ///< elements
+    bool readsTerms; ///< whether operands are terms of a sum, and not elements
+                     ///< of the kernel's shape
   };
   SmallVector<Reader> collectReaders(Operation *root);
   void grow(Operation *root);
@@ -115,16 +121,20 @@ private:
   const CopyUses *uses = nullptr;
   Joins joins;
   Room room = kRoom;
-  bool isFull = false; ///< something would have joined, had there been room
-  bool areWritesLast = false; ///< true: any op can be moved to later ones
+  bool isFull = false; ///< whether an op could not join for lack of room
+  /// Whether all writes are at the task's end, so that any op may be moved
+  /// down.
+  bool areWritesLast = false;
   DenseMap<Operation *, unsigned> position;
-  /// The root of the kernel that an op belongs to, and each kernel's ops.
+  /// The root of the kernel that an op is in, and the ops of each kernel by its
+  /// root.
   DenseMap<Operation *, Operation *> rootOf;
   DenseMap<Operation *, Members> membersOf;
   DenseSet<Operation *> terms; ///< ops that compute the terms of a sum
   SmallVector<Operation *> roots;
-  /// The users of an op that belong to no kernel yet, the first at the end, and
-  /// perhaps some that do; cached, as a value may have very many users.
+  /// Caches the users of ops, as a value may have very many. An op's users are
+  /// in reverse program order; those that have joined a kernel are removed only
+  /// when they are found at the end.
   DenseMap<Operation *, SmallVector<Operation *>> freeUsers;
 };
 
@@ -136,8 +146,10 @@ static int64_t countElements(Operation *op) {
 
 static bool isProducer(Operation *op) { return op->hasTrait<ProducerTrait>(); }
 
-/// Whether all users of an op come after `root`: users in other kernels do, for
-/// those have been formed before, and use the value as a result of this kernel.
+/// Whether `op` can be computed at the place of `root`: all of its users that
+/// are in no kernel yet come after the root. Users in other kernels always do,
+/// as kernels are formed from the last to the first: they will use the value as
+/// a result of this kernel.
 bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
   auto [found, isNew] = freeUsers.try_emplace(op);
   SmallVector<Operation *> &users = found->second;
@@ -152,9 +164,10 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
   return users.empty() || position.lookup(users.back()) > position.lookup(root);
 }
 
-/// Returns the shape of the elements that a kernel computes one by one: those
-/// of an elementwise root's results, or of the rows that it adds up with shared
-/// threads. Empty where a sum's terms have a shape of their own.
+/// Returns the shape of the elements over which a kernel loops: those of the
+/// results of an elementwise root, or of the input of part sums or of a
+/// reduction of rows that threads share. Returns an empty shape for other
+/// roots, such as reductions whose terms aren't the kernel's elements.
 ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   if (isElementwise(root))
     return getResultShape(root);
@@ -165,8 +178,9 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   return {};
 }
 
-/// Whether all users of `op` allow it to join. Ops on a product's elements are
-/// left to the product's kernel, unless nothing else needs them.
+/// Whether the users of `op` allow it to join. If the root is a reduction, an
+/// op that could join a product's kernel is left to the product, unless nothing
+/// else uses the op.
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   if (isElementwise(root) || isa<PartSumsOp>(root) ||
       (joins.byElements && getResultShape(op) == getResultShape(root)))
@@ -184,8 +198,9 @@ bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
   return !isUsedOutside;
 }
 
-/// Where each element is computed on its own, several threads share a row of a
-/// kernel that has no product.
+/// Whether `op` is a reduction of rows that the kernel can use row by row. With
+/// `byElements`, several threads share a row: this requires enough rows, and a
+/// kernel without a product.
 bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
   auto reduce = dyn_cast<ReduceOp>(op);
   ArrayRef<int64_t> elements = getElements(root);
@@ -197,9 +212,10 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
           llvm::none_of(membersOf[root], isProducer));
 }
 
-/// A kernel has at most one producer. Where each element is computed on its
-/// own, it must have as many elements as the kernel, without sums beside it: a
-/// product that is alone is computed by tiles.
+/// Whether `op` is a product, convolution or pooling that can join. A kernel
+/// has at most one of these. With `byElements`, it must have as many elements
+/// as the kernel, and no sum may be beside it: a product without sums is
+/// computed by tiles.
 bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
   if (!isProducer(op) || !(isElementwise(root) || isa<PartSumsOp>(root)))
     return false;
@@ -212,9 +228,9 @@ bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
          });
 }
 
-/// Whether a sum may join the kernel of `root` because it has the same shape:
-/// in kernels of elements (joins.byElements) each of its elements is then
-/// computed just once.
+/// Whether `op` is a sum that can join the kernel of `root` because their
+/// results have the same shape. With `byElements`, each of its elements is then
+/// computed only once.
 bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
   return joins.byElements && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
          (isElementwise(root) || isa<ReduceOp>(root)) &&
@@ -222,8 +238,8 @@ bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
          getResultShape(op) == getResultShape(root);
 }
 
-/// Whether an op can join; `isTerm`: to compute a sum's terms, which aren't the
-/// kernel's elements.
+/// Whether `op` can join the kernel of `root`. With `isTerm`, it would compute
+/// terms of a sum, which aren't the kernel's elements.
 bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
   if (!op || rootOf.contains(op) || op == root || isRepeated(op) ||
       (isTerm && !isElementwise(op)))
@@ -240,7 +256,8 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
   // A shared value is computed once, not once per copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
     return false;
-  // A value that several copies use can't wait for one of them.
+  // All ops of a kernel serve the same copies. Otherwise some copies would have
+  // to wait for kernels of others.
   if (uses && !isArrayed(root->getResult(0)) &&
       uses->getCopies(op) != uses->getCopies(root))
     return false;
@@ -269,8 +286,8 @@ bool KernelFormer::hasRoom(const Members &members, Operation *op) {
          room.operands;
 }
 
-/// Returns the kernel's ops, and those that it recomputes for its elements or
-/// for terms of its sums: their operands may join, too.
+/// Returns the ops whose operands may join the kernel: its members, and the
+/// cloned ops by which it recomputes elements or terms of its sums.
 SmallVector<KernelFormer::Reader>
 KernelFormer::collectReaders(Operation *root) {
   ArrayRef<int64_t> elements = getElements(root);
@@ -307,8 +324,9 @@ void KernelFormer::grow(Operation *root) {
   }
 }
 
-/// Returns the op among the kernel's own elements that is broadcast to terms of
-/// one of its sums, as the mean is to the terms of a variance.
+/// If `term` is a broadcast of a value with the shape of the kernel's result,
+/// to the terms of one of its reductions, returns the op that computes this
+/// value; otherwise null. An example is the mean among the terms of a variance.
 Operation *KernelFormer::findSpread(Value term, Operation *root) {
   for (Operation *member : membersOf[root])
     if (auto sum = dyn_cast<ReduceOp>(member);
@@ -343,7 +361,7 @@ void KernelFormer::take(Operation *op, Operation *root) {
   rootOf[op] = root;
 }
 
-/// Whether a root's kernel uses an op's result.
+/// Whether an op in the kernel of `root` uses a result of `op`.
 bool KernelFormer::feeds(Operation *op, Operation *root) const {
   bool isUsed = false;
   visitUsers(op,
@@ -351,7 +369,8 @@ bool KernelFormer::feeds(Operation *op, Operation *root) const {
   return isUsed;
 }
 
-/// Lets other reductions join that read the same tensor as one of the kernel's.
+/// Lets earlier reductions join that read the same tensor as one of the
+/// kernel's reductions or, with `joins.small`, are small and like one of them.
 void KernelFormer::growBySums(Operation *root) {
   SmallVector<Operation *> sums;
   for (Operation *member : membersOf[root])
@@ -376,8 +395,8 @@ void KernelFormer::growBySums(Operation *root) {
   });
 }
 
-/// Visits ops that come before a root, the last one first, as far as the search
-/// for ops that could join is worthwhile.
+/// Calls `visit` with the ops before `root`, the nearest first, up to a limit
+/// that bounds the cost of the search.
 void KernelFormer::visitNeighbours(
     Operation *root, function_ref<void(Operation *)> visit) const {
   Operation *op = root->getPrevNode();
@@ -385,8 +404,9 @@ void KernelFormer::visitNeighbours(
     visit(op);
 }
 
-/// Whether an op, as a root, would take a product into its kernel: no other op
-/// needs the values between the two before it.
+/// Whether `op`, as a root, would take a product into its kernel. Follows
+/// operands through elementwise ops, as long as no other op before `op` needs
+/// them.
 bool KernelFormer::wouldJoinProducer(Operation *op) {
   llvm::SmallSetVector<Operation *, 8> taken;
   taken.insert(op);
@@ -415,11 +435,12 @@ bool KernelFormer::wouldJoinProducer(Operation *op) {
   return false;
 }
 
-/// Whether a small op, or a constant that is stored, may join a kernel
-/// unrelated to it. It must not have more elements than the root, since a
-/// kernel computes its sums for each of its elements. Nor may it have a
-/// product, whose kernel computes nothing but functions of the product's
-/// elements.
+/// Whether `op` may join a kernel that is unrelated to it: a constant that is
+/// stored joins such constants, an elementwise op a kernel of elementwise ops.
+/// An elementwise op must not have more elements than the root, as the kernel
+/// computes its sums for each of its elements. Nor may it be one that would
+/// take a product into its kernel, because such kernels compute only functions
+/// of the product's elements.
 bool KernelFormer::isFreeToJoin(Operation *op, Operation *root) {
   if (isa<ConstantOp>(root))
     return !rootOf.contains(op) && areStoredAlike(op, root, symbols) &&
@@ -429,8 +450,8 @@ bool KernelFormer::isFreeToJoin(Operation *op, Operation *root) {
          canJoin(op, root) && !wouldJoinProducer(op);
 }
 
-/// Removes the members that joined last, until `count` are left. The users of
-/// an operand may then be free again.
+/// Removes the members that joined last, until `count` are left. Clears the
+/// cached users, as some of them are in no kernel any more.
 void KernelFormer::drop(Operation *root, size_t count) {
   Members &members = membersOf[root];
   while (members.size() > count) {
@@ -441,11 +462,11 @@ void KernelFormer::drop(Operation *root, size_t count) {
   freeUsers.clear();
 }
 
-/// Lets small ops join that have nothing to do with the kernel's, the last ones
-/// first; constants that are stored as they are may be large, too. They join
-/// with the ops that they depend on, or not at all where there is no room for
-/// these: a kernel with half of an update would make it wait for another
-/// kernel.
+/// Lets unrelated small ops join, the nearest first, or, if the root is a
+/// constant that is stored, such constants of any size. An op joins together
+/// with the ops that it depends on, or not at all if there is no room for
+/// these: a kernel with one half of an update would have to wait for the kernel
+/// with the other.
 void KernelFormer::growBySmall(Operation *root) {
   bool isSmall = isElementwise(root) && countElements(root) <= kSmall &&
                  llvm::none_of(membersOf[root], isProducer);
@@ -501,7 +522,7 @@ SmallVector<Value> KernelFormer::collectResults(ArrayRef<Operation *> ops,
   return results;
 }
 
-/// Clones an op on one copy's plain tensors.
+/// Clones an op with the types of one copy's plain tensors.
 static void cloneLogical(OpBuilder &builder, Operation *op,
                          IRMapping &mapping) {
   Operation *clone = builder.clone(*op, mapping);
@@ -561,7 +582,8 @@ void KernelFormer::form(const CopyUses *copiesUses) {
   for (Operation &op : llvm::reverse(block)) {
     if (rootOf.contains(&op) || isStructural(&op))
       continue;
-    // A repeated value needs a kernel only where it is stored as it is.
+    // An op that kernels recompute needs a kernel of its own only if its result
+    // is stored.
     if (isRepeated(&op) && !isStored(&op))
       continue;
     rootOf[&op] = &op;

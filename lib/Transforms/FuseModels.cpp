@@ -23,7 +23,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// One of a function's results, for all copies or for one.
+/// A result of a fused function, for all copies or for one.
 struct Output {
   std::string name;
   std::optional<int64_t> copy;
@@ -31,8 +31,8 @@ struct Output {
 };
 
 /// Builds one function of the array from the models' functions of that name.
-/// Ops that correspond become one op. The others are built for each copy, on
-/// its part of arrayed values.
+/// Ops that correspond in all models become one op. All others are cloned for
+/// each copy, and read the copy's slice of arrayed values.
 class FunctionFuser {
 public:
   FunctionFuser(const ArrayModels &array, const VariableFuser &variables,
@@ -42,7 +42,8 @@ public:
         functions(std::move(functions)), stackedConstants(stackedConstants),
         fusedOf(this->functions.size()) {}
 
-  /// Maps `argument` of a model's function to `value`, for all copies.
+  /// Maps `argument` of a model's function to `value`, for all copies of the
+  /// model.
   void bind(size_t model, Value argument, Value value) {
     fusedOf[model][argument] = value;
   }
@@ -52,8 +53,9 @@ public:
 
   /// Builds all ops except for the return.
   void build(bool fuse);
-  /// Returns the functions' results of one name; one per copy where types
-  /// differ or not all models have it.
+  /// Returns the outputs called `name`: one for all copies or, if types differ
+  /// or not all models have it, one per copy. `perModel` has each model's
+  /// value, or null.
   SmallVector<Output> getOutputs(StringRef name, ArrayRef<Value> perModel);
 
 private:
@@ -62,7 +64,8 @@ private:
   void cloneForCopies(size_t model, ArrayRef<Operation *> ops);
   void cloneForCopy(Operation *op, int64_t copy);
   void fuseConstants(ArrayRef<Operation *> ops);
-  /// Returns the arrayed value made of the models' values `perModel`.
+  /// Returns the array's value for all copies, from each model's value: a fused
+  /// value that all models map to, or else a stack of the copies' values.
   Value getForAll(ArrayRef<Value> perModel);
   Value getForCopy(Value value, int64_t copy);
   void remark(size_t model, ArrayRef<Operation *> ops);
@@ -72,8 +75,8 @@ private:
   OpBuilder &builder;
   SmallVector<func::FuncOp> functions;
   int64_t &stackedConstants;
-  /// For each model, maps its values to those of the array that replace them,
-  /// where one value does for all of its copies.
+  /// For each model, maps its values to the array's values that replace them
+  /// for all of the model's copies.
   SmallVector<DenseMap<Value, Value>> fusedOf;
   DenseMap<std::pair<Value, int64_t>, Value> valueOfCopy;
   std::map<std::vector<const void *>, Value> stacks;
@@ -106,7 +109,7 @@ private:
   OpBuilder builder;
   VariableFuser variables;
   int64_t stackedConstants = 0;
-  SmallVector<Output> outputs; ///< forward's
+  SmallVector<Output> outputs; ///< the results of @forward, in order
 };
 
 } // namespace
@@ -199,8 +202,9 @@ void FunctionFuser::build(bool fuse) {
   }
 }
 
-/// Stacks constants that differ between the models in a variable, or, if that
-/// isn't possible, keeps one for each copy.
+/// Fuses constants that correspond. Equal ones become one constant; others are
+/// stacked in an arrayed variable or, if that isn't possible, stay separate for
+/// each copy.
 void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
   SmallVector<Attribute> values;
   bool same = true;
@@ -264,8 +268,8 @@ void FunctionFuser::cloneForCopies(size_t model, ArrayRef<Operation *> ops) {
       cloneForCopy(op, copy);
 }
 
-/// Builds an access to the copy's own variable, or to its part of the common
-/// one.
+/// Turns an access to a model's variable into one to the copy's own variable,
+/// or to its slice of a common variable.
 template <typename AccessOp>
 static void accessForCopy(AccessOp access, int64_t copy,
                           const VariableFuser &variables) {
@@ -289,8 +293,8 @@ void FunctionFuser::cloneForCopy(Operation *op, int64_t copy) {
     valueOfCopy[{mine, copy}] = result;
 }
 
-/// Reports a model's neighbouring ops that weren't merged into ops of the
-/// array.
+/// Emits a remark on consecutive ops of a model that weren't fused, with the
+/// reason.
 void FunctionFuser::remark(size_t model, ArrayRef<Operation *> ops) {
   std::string reason;
   Operation *first = nullptr;
@@ -322,8 +326,8 @@ void FunctionFuser::remark(size_t model, ArrayRef<Operation *> ops) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Reports that models can't be an array, at the locations of the first and the
-/// other.
+/// Emits an error that two models can't be fused, at `first` with a note at
+/// `other`, and returns failure.
 static LogicalResult reportDifference(Operation *first, Operation *other,
                                       const Twine &what) {
   InFlightDiagnostic diagnostic =
@@ -347,7 +351,8 @@ LogicalResult ModelFuser::fuse() {
   return success();
 }
 
-/// Checks that the models have the same arguments, since one batch serves all.
+/// Checks that the functions have equal arguments, because all copies read the
+/// same batch.
 LogicalResult ModelFuser::checkArguments(ArrayRef<func::FuncOp> functions) {
   func::FuncOp first = functions.front();
   for (func::FuncOp other : functions.drop_front())
@@ -373,8 +378,9 @@ static std::string getResultName(func::FuncOp function, unsigned index) {
   return name ? name.getValue().str() : std::to_string(index);
 }
 
-/// Binds an objective's arguments: its model's outputs, which the array's
-/// forward returns for all copies or for each one, then the data's fields.
+/// Adds the arguments of the fused @objective to `entry` and maps those of the
+/// models' functions to them: first the array's results of @forward, for all or
+/// for single copies, then the fields of the data.
 void ModelFuser::bindObjective(FunctionFuser &fuser,
                                ArrayRef<func::FuncOp> functions, Block *entry) {
   Location loc = entry->getParentOp()->getLoc();
@@ -404,8 +410,8 @@ void ModelFuser::bindObjective(FunctionFuser &fuser,
   }
 }
 
-/// Collects the functions' results by name, in the order of the first function
-/// that has the name.
+/// Returns the results of the functions, each name once, in the order in which
+/// names first occur.
 static SmallVector<Output> collectOutputs(FunctionFuser &fuser,
                                           ArrayRef<func::FuncOp> functions) {
   llvm::MapVector<StringAttr, SmallVector<Value>> perName;
@@ -442,7 +448,8 @@ LogicalResult ModelFuser::checkNames(ArrayRef<Output> results,
   return success();
 }
 
-/// Builds the return, of all the models' results.
+/// Builds the return of all models' results, and sets the fused function's type
+/// and result attributes.
 LogicalResult ModelFuser::finish(FunctionFuser &fuser,
                                  ArrayRef<func::FuncOp> functions,
                                  func::FuncOp fused) {

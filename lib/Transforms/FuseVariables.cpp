@@ -52,7 +52,7 @@ Attribute ArrayModels::stackElements(ArrayRef<Attribute> perModel,
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), job.copies);
   auto stackedType = RankedTensorType::get(shape, type.getElementType());
-  // Bytecode is read from buffers that guarantee no larger alignment.
+  // Bytecode is read from buffers that guarantee no larger alignment than this.
   return DenseResourceElementsAttr::get(
       stackedType, "stacked",
       HeapAsmResourceBlob::allocateAndCopyWithAlign(data,
@@ -127,8 +127,8 @@ std::string VariableFuser::explain(StringRef name) const {
   return ("'" + name + "' has another place in the order of variables").str();
 }
 
-/// Whether all models have the same variable; a job's scalar may be missing in
-/// some.
+/// Whether all models have this variable with equal properties. A run-time
+/// scalar may be missing in some of them.
 bool VariableFuser::agree(StringRef name) const {
   VariableOp first;
   for (ModelOp model : array.getModels()) {
@@ -149,8 +149,9 @@ bool VariableFuser::isScalar(StringRef name) const {
   });
 }
 
-/// Finds the common variables. Norms of gradients are summed in the variables'
-/// order, so the common order must be that of each model.
+/// Finds the common variables, which become the keys of `types`. Gradient norms
+/// are added up in the order of the variables, so common variables must have
+/// the same order in every model: those that are out of order are omitted.
 void VariableFuser::findCommon() {
   SmallVector<VariableOp> first = getVariables(array.getModels().front());
   llvm::StringSet<> names;
@@ -258,8 +259,9 @@ LogicalResult VariableFuser::checkNames() {
   return success();
 }
 
-/// Declares every model's variables in its order: those of one model alone come
-/// after the common variable that they follow in that model.
+/// Declares the variables so that those of each model keep their order: a
+/// variable that isn't common comes after the common variable that it follows
+/// in its model.
 LogicalResult VariableFuser::fuse() {
   findCommon();
   if (failed(checkNames()))
@@ -269,8 +271,8 @@ LogicalResult VariableFuser::fuse() {
     variables.push_back(getVariables(model));
   SmallVector<size_t> next(variables.size(), 0);
   llvm::StringSet<> declared;
-  // Declares a model's variables in front of its next common one; a job's
-  // scalars, which have no order, are declared where they come first.
+  // Declares a model's own variables up to its next common variable that isn't
+  // declared yet. Run-time scalars have no order, and are declared on the way.
   auto declareOwn = [&](size_t model) {
     size_t &at = next[model];
     for (; at < variables[model].size(); ++at) {

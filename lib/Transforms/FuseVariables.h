@@ -8,19 +8,20 @@
 
 namespace mlir::hfta {
 
-/// The models of an array, and the copies that each of them is of.
+/// The distinct models of an array, and which copies are of which model.
 class ArrayModels {
 public:
   ArrayModels(const Job &job, SmallVector<ModelOp> given);
 
   int64_t getCopies() const { return job.copies; }
   ArrayRef<ModelOp> getModels() const { return models; }
+  /// Returns the index of a copy's model among getModels().
   size_t getModelOf(int64_t copy) const { return modelOfCopy[copy]; }
   const Job &getJob() const { return job; }
 
-  /// Stacks the elements of every copy, from those of every model, to one
-  /// attribute with a leading copy axis; null where only some models have
-  /// elements.
+  /// Returns the elements of all copies as one attribute with a leading axis of
+  /// copies. `perModel` has each model's elements, of type `type`. Returns null
+  /// if they aren't known for all models.
   Attribute stackElements(ArrayRef<Attribute> perModel,
                           RankedTensorType type) const;
 
@@ -30,24 +31,28 @@ private:
   SmallVector<size_t> modelOfCopy;
 };
 
-/// Whether attributes are equal, or are resources of equal bytes.
+/// Whether two attributes are equal, or resources of equal types and bytes.
 bool haveSameContents(Attribute first, Attribute other);
 
-/// Checks that a name of one copy's value isn't that of a value for all copies.
-/// Fails with an error at `place`, which `what` describes.
+/// Checks that the name that a value of `copy` gets in the array isn't that of
+/// a value for all copies, as `isCommon` tells. Otherwise emits an error at
+/// `place` and fails; `what` describes the value in the message, such as
+/// "tensor".
 LogicalResult checkNameOfCopy(Operation *place, StringRef what, StringRef name,
                               int64_t copy,
                               function_ref<bool(StringRef)> isCommon);
 
-/// Declares the variables of the array. A variable that all models have with
-/// one type and in one order becomes arrayed, or stays shared; of any other
-/// one, each copy has its own.
+/// Declares the variables of the array. A variable is common if all models have
+/// it, with equal properties, and in the same order; it becomes arrayed or, if
+/// the copies' contents are and stay equal, shared. Of any other variable, each
+/// copy gets its own.
 class VariableFuser {
 public:
   VariableFuser(const ArrayModels &array, OpBuilder &builder)
       : array(array), builder(builder) {}
 
-  /// Fails with an error where two variables would have one name.
+  /// Declares all variables at the builder's insertion point. Emits an error
+  /// and fails if two would have the same name.
   LogicalResult fuse();
 
   bool isCommon(StringRef name) const { return types.contains(name); }
@@ -55,7 +60,7 @@ public:
   RankedTensorType getType(StringRef name) const { return types.lookup(name); }
   /// Returns the symbol of a copy's own variable, which its model calls `name`.
   StringRef getSymbolOfCopy(StringRef name, int64_t copy) const;
-  /// Explains why the variable isn't common.
+  /// Returns the reason why a variable isn't common, for a remark.
   std::string explain(StringRef name) const;
 
 private:

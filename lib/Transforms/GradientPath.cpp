@@ -6,12 +6,14 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether the op leaves all elements where they are.
+/// Whether the op keeps each element at its index: a cast, an addition to other
+/// gradients, or a stack or unstack of copies.
 static bool isPassed(Operation *op) {
   return isa<CastOp, AddOp, StackOp, UnstackOp>(op);
 }
 
-/// Whether an op reads or writes a value that one task leaves for others.
+/// Whether an op reads or writes a variable through which one task passes a
+/// value to others.
 template <typename AccessOp>
 static bool isLeft(AccessOp access) {
   Role role = access->template getParentOfType<ModuleOp>()
@@ -20,7 +22,8 @@ static bool isLeft(AccessOp access) {
   return role == Role::cut || role == Role::saved;
 }
 
-/// Returns the value in the task that has stored it for others.
+/// If another task has passed on `value` in a variable, returns the value that
+/// it wrote there; otherwise `value`.
 static Value findOrigin(Value value) {
   auto read = value.getDefiningOp<ReadOp>();
   if (!read || !isLeft(read))
@@ -32,7 +35,8 @@ static Value findOrigin(Value value) {
   return value;
 }
 
-/// Continues at the reads of other tasks of the value that a task has stored.
+/// If `write` passes a value on to other tasks, follows their reads of it;
+/// returns whether one leads to `gradient`.
 bool GradientPath::followAcross(WriteOp write, VariableOp gradient) {
   auto module = write->getParentOfType<ModuleOp>();
   if (!isLeft(write))
@@ -44,8 +48,9 @@ bool GradientPath::followAcross(WriteOp write, VariableOp gradient) {
   return false;
 }
 
-/// Follows uses depth first: a gradient has few, and one of them leads to the
-/// variable.
+/// Searches the uses of `value` depth first for the write of `gradient`, and
+/// returns whether it was found; then the path has been appended to this one.
+/// The search is short, because a gradient has few uses.
 bool GradientPath::follow(Value value, VariableOp gradient) {
   for (Operation *user : value.getUsers()) {
     if (auto write = dyn_cast<WriteOp>(user)) {

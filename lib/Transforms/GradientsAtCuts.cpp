@@ -17,7 +17,8 @@ public:
       written.insert(write.getVariable());
   }
 
-  /// Moves ops. A move may make it possible to move the next op, too.
+  /// Moves all ops that can be moved, in program order, as a move may make it
+  /// possible to move the next op, too.
   void run(Block &step) {
     for (Operation &op : llvm::make_early_inc_range(step.without_terminator()))
       if (std::optional<int64_t> block = findGiver(op);
@@ -29,7 +30,8 @@ private:
   bool isBackward(Operation *op) const {
     return tags.lookup(op).part == TaskPart::backward;
   }
-  /// Whether an op is part of a block's backward; a constant is in no block.
+  /// Whether an op is part of a block's backward. Ops without operands, such as
+  /// constants, count as part of none.
   bool isGradientOf(Operation *op, int64_t block) const {
     return isBackward(op) && op->getNumOperands() > 0 &&
            tags.lookup(op).block == block;
@@ -43,14 +45,16 @@ private:
   TaskBuilder &tasks;
   TaskTags &tags;
   DenseSet<StringRef> written; ///< variables that the step writes
-  /// The op under consideration, and those that serve nothing else.
+  /// The op that canMove examines, and the ops to be moved with it because
+  /// nothing else uses them.
   SmallVector<Operation *> toMove;
 };
 
 } // namespace
 
-/// Returns the later block that computes an op's gradient operands; nothing
-/// where several blocks do, or the op's own.
+/// Returns the other block whose backward computes gradient operands of `op`.
+/// Returns nothing if there is none or more than one, or if `op` isn't a cheap
+/// or moving op of a backward.
 std::optional<int64_t> GradientMover::findGiver(Operation &op) const {
   if (!isBackward(&op) || op.getNumResults() != 1 ||
       !(isMovement(&op) || isCheap(&op)))
@@ -70,8 +74,10 @@ std::optional<int64_t> GradientMover::findGiver(Operation &op) const {
   return giver;
 }
 
-/// Whether the block after the cut can compute the result of `op`, without
-/// anything more in memory.
+/// Whether the backward of `block`, the one after the cut, can compute `op`
+/// without more memory: it has all operands at hand, no other block uses the
+/// gradients among these, and the result is no larger than they are. Sets
+/// `toMove`.
 bool GradientMover::canMove(Operation &op, int64_t block) {
   toMove = {&op};
   int64_t taken = 0;
@@ -91,8 +97,9 @@ bool GradientMover::canMove(Operation &op, int64_t block) {
   return getLogicalBytes(op.getResult(0).getType()) <= taken;
 }
 
-/// Moves an op to right after the gradients, whose memory can be freed then.
-/// All its other operands come from the forward, or are moved, too.
+/// Moves `op`, with all of `toMove`, to directly after the gradients that it
+/// uses, so that their memory can be freed. All other operands come from the
+/// forward, or are moved, too.
 void GradientMover::move(Operation &op, int64_t block) {
   llvm::sort(toMove,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -103,7 +110,7 @@ void GradientMover::move(Operation &op, int64_t block) {
       last = from;
   }
   for (Operation *moved : toMove) {
-    // Constants, and scalars that nothing changes, are equal everywhere.
+    // Constants and reads of scalars that don't change can be moved anywhere.
     for (Value operand : moved->getOperands())
       if (Operation *leaf = operand.getDefiningOp();
           leaf->getNumOperands() == 0 && last->isBeforeInBlock(leaf))
@@ -114,9 +121,9 @@ void GradientMover::move(Operation &op, int64_t block) {
   }
 }
 
-/// Whether the backward of a block has a value at hand, or computes it from
-/// such values. Ops of the backward that `from` is in are moved with it if they
-/// serve nothing else.
+/// Whether the backward of `block` has a value at hand, or can compute it
+/// cheaply from such values. Adds to `toMove` the ops that have to be moved for
+/// that: ops of the same backward as `from` that nothing else uses.
 bool GradientMover::isAtHand(Value value, int64_t block, Operation &from) {
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<ReadOp>(op)) {
@@ -140,7 +147,7 @@ bool GradientMover::isAtHand(Value value, int64_t block, Operation &from) {
          });
 }
 
-/// Whether a block's backward reads a value of the forward directly.
+/// Whether an op of the block's backward uses `value`, a value of the forward.
 bool GradientMover::isRead(Value value, int64_t block) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     return isBackward(user) && tags.lookup(user).block == block;

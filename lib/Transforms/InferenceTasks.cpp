@@ -1,6 +1,8 @@
 //===- InferenceTasks.cpp - Evaluation and inference ----------------------===//
 //
-// Each is one function, and is cut into blocks where a training step is.
+// Builds evaluation and inference, each as one function that isn't divided into
+// tasks yet. Its ops are tagged with the same blocks as those of a training
+// step.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
@@ -10,7 +12,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Adds the sum of `values`, taken where `mask` holds, to a counter.
+/// Builds the sum of the `values` for which `mask` is true, in f64, and adds it
+/// to a new variable for the purpose `sum`.
 static void addMasked(TaskBuilder &tasks, Value values, Value mask,
                       Purpose sum) {
   OpBuilder &builder = tasks.getBuilder();
@@ -23,8 +26,8 @@ static void addMasked(TaskBuilder &tasks, Value values, Value mask,
                    tasks.declare(sum, tasks.scalarType(f64, true)));
 }
 
-/// Builds a mask that is true for the elements of real samples, which padding
-/// follows.
+/// Builds a mask that is true for elements of real samples, and false for those
+/// of the padding that follows them in an incomplete batch.
 static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
   OpBuilder &builder = tasks.getBuilder();
   Value position =
@@ -35,8 +38,8 @@ static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
                            position, count);
 }
 
-/// Builds one batch in inference mode, and sums over its real samples. Returns
-/// the op after which the sums begin.
+/// Builds the forward pass of one batch in inference mode, its objective, and
+/// the sums over its real samples. Returns the last op before the sums.
 static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
@@ -64,7 +67,8 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   addMasked(tasks, losses, mask, Purpose::evaluation_loss);
   addMasked(tasks, values.divisors, mask, Purpose::evaluation_weight);
   if (values.metric) {
-    // An evaluation divides both sums by the same one.
+    // An evaluation divides the sums of losses and of the metric by the same
+    // sum of divisors.
     Value metric = MulOp::create(builder, objective.getLoc(), values.metric,
                                  values.divisors);
     addMasked(tasks, metric, mask, Purpose::evaluation_metric);
@@ -72,7 +76,8 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   return last;
 }
 
-/// Builds the function. All sums belong to the last block.
+/// Builds the evaluation's function, and tags its ops. All sums are in the last
+/// block.
 static void buildEvaluationFunction(TaskBuilder &tasks, ModelOp model,
                                     int64_t blocks) {
   func::FuncOp function = tasks.startTask(parts::kEvaluation, -1);
@@ -99,8 +104,8 @@ static void buildInferenceFunction(TaskBuilder &tasks, ModelOp model) {
         PurposeAttr::get(tasks.getContext(), Purpose::input,
                          getPortName(forward, index, false)),
         cast<RankedTensorType>(forward.getArgumentTypes()[index]));
-    // In a training program a port is called after its data field; the model's
-    // own name is kept with it.
+    // A training program calls an input after its data field. `hfta.file_name`
+    // keeps the name that it has in the model's file.
     if (Attribute name = forward.getArgAttr(index, "hfta.file_name"))
       input->setAttr("hfta.file_name", name);
     arguments.push_back(tasks.read(input));

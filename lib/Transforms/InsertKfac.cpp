@@ -88,7 +88,8 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return signalPassFailure();
     if (failed(checkLayers(module)))
       return signalPassFailure();
-    // Equal inputs are recognized by being one value.
+    // Merge equal ops, because equal inputs and gradients of layers are
+    // recognized by being the same value.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(module);
     eliminateCommonSubExpressions(rewriter, dominance, module);
@@ -112,13 +113,13 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     scaleGradients(tasks, units);
   }
 
-  /// Reports combinations that aren't implemented yet.
+  /// Reports settings with which K-FAC is not possible, or not yet.
   static LogicalResult check(ModuleOp module, const Job &job) {
     auto refuse = [&](const Twine &what) {
       return module.emitError("'precondition kfac' can't be combined with ")
              << what << " yet";
     };
-    // Preconditioned gradients may be much larger than gradients.
+    // Preconditioned gradients may be much larger than gradients, and overflow.
     if (job.precision.gradients == "f16")
       return refuse("'gradients = f16'");
     auto hasZero = [](ArrayRef<double> values) {
@@ -135,8 +136,9 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     return success();
   }
 
-  /// Checks the layers. Where models differ around a layer that they have in
-  /// common, its units might not be those that each copy alone would have.
+  /// Reports layers that several models have in common although the ops around
+  /// them differ: the units of such layers might not be those that each copy
+  /// would have alone.
   static LogicalResult checkLayers(ModuleOp module) {
     WalkResult result = module.walk([](LayerOp layer) {
       if (!layer.getCopy() || !isArrayed(layer.getOutputGradient()))
@@ -149,10 +151,12 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     return failure(result.wasInterrupted());
   }
 
-  /// The variable of a gradient, and the copy that it is used for: -1 for all.
+  /// Symbols of gradients, each with the copy that it is used for, or -1 for
+  /// all copies.
   using Gradients = std::set<std::pair<StringRef, int64_t>>;
 
-  /// Scales gradients, so that norms and updates read ν V.
+  /// Multiplies preconditioned gradients by ν (KfacTasks.h) wherever norm and
+  /// update tasks read them.
   static void scaleGradients(TaskBuilder &tasks, ArrayRef<KfacUnit> units) {
     Gradients preconditioned;
     auto note = [&](const TrainedLeaf &leaf) {
@@ -179,8 +183,9 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     }
   }
 
-  /// Builds a gradient's factor: ν for the copies whose gradient is
-  /// preconditioned, one for others; null if there are no such copies.
+  /// Builds the factor of the gradient that `read` reads: ν for copies whose
+  /// gradient is preconditioned, 1 for others. Returns null if there are no
+  /// such copies.
   static Value buildScale(TaskBuilder &tasks, const Gradients &preconditioned,
                           ReadOp read) {
     OpBuilder &builder = tasks.getBuilder();

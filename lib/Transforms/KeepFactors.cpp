@@ -1,8 +1,9 @@
-//===- KeepFactors.cpp - Factors that forward and backward share ----------===//
+//===- KeepFactors.cpp - Operands that forward and backward share ---------===//
 //
-// A weight or activation that a product needs rounded, or in another order, is
-// converted by a kernel of each task that multiplies it. The backward can use
-// the forward's result instead: nothing between them changes the weight.
+// Factors are the operands of products. If a product needs a weight or
+// activation in rounded or transposed form, each task with such a product
+// converts it by a kernel. This pass lets the backward of a block use the
+// result of its forward instead: the weight doesn't change in between.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -22,8 +23,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// A task that saves values for another one, and one of the variables that it
-/// saves.
+/// A forward task, the backward task of the same block, and one of the
+/// variables in which the first saves values for the second.
 struct Pair {
   func::FuncOp from, to;
   VariableOp saved;
@@ -43,7 +44,7 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  DenseMap<Operation *, VariableOp> kept;
+  DenseMap<Operation *, VariableOp> kept; ///< by the op of the forward
 };
 } // namespace
 
@@ -78,8 +79,9 @@ SmallVector<Pair> FactorKeeper::findPairs() {
   return pairs;
 }
 
-/// Describes a parameter, or a value that a forward saves, both in the forward
-/// and where it is read.
+/// Returns the symbol of the parameter or saved variable that `value` is read
+/// from or written to; empty if there is none. It is the same in the forward,
+/// which saves a value, and in the backward, which reads it.
 std::string FactorKeeper::describeBase(Value value) const {
   StringRef name;
   if (auto read = value.getDefiningOp<ReadOp>(); read && !read.getCopy())
@@ -95,8 +97,9 @@ std::string FactorKeeper::describeBase(Value value) const {
   return isKept ? name.str() : std::string();
 }
 
-/// Describes a stored value that an op computes from such a value alone: equal
-/// values have equal texts. Empty for others.
+/// Returns a text for an op that transposes or rounds a parameter or saved
+/// value, directly or by way of other such ops. Equal texts mean equal results.
+/// The text is empty for all other ops, and for those that kernels recompute.
 std::string FactorKeeper::describe(Operation *op) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -113,6 +116,8 @@ std::string FactorKeeper::describe(Operation *op) const {
   return {};
 }
 
+/// Replaces op `again` of a backward by a read of the result of `made`, which
+/// the forward writes to a new variable with the block and instances of `like`.
 void FactorKeeper::keep(Operation *made, Operation *again, VariableOp like) {
   VariableOp &variable = kept[made];
   OpBuilder builder(like);
@@ -150,7 +155,8 @@ void FactorKeeper::run() {
     for (Operation &op : func::FuncOp(pair.from).front())
       if (std::string text = describe(&op); !text.empty())
         made.try_emplace(text, &op);
-    // The last ops come first: their operands may then be unused.
+    // Visit the last ops first, so that operands that become unused are erased,
+    // too.
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(func::FuncOp(pair.to).front()))) {
       Operation *known = made.lookup(describe(&op));
@@ -160,7 +166,7 @@ void FactorKeeper::run() {
         keep(known, &op, pair.saved);
     }
   }
-  // A value that was saved for nothing else is saved no longer.
+  // Stop saving values that no task reads any more.
   llvm::StringSet<> after = collectRead();
   auto isUnread = [&](StringRef name) {
     return before.contains(name) && !after.contains(name);

@@ -72,8 +72,8 @@ bool hfta::haveRowsThreads(ReduceOp reduce) {
 }
 
 bool hfta::areRowsStorable(Operation *op) {
-  // Threads that share a shorter row would store few neighbouring elements each
-  // time.
+  // If rows are shorter, the threads that share one store too few neighbouring
+  // elements at a time.
   constexpr int64_t kShortRow = 32;
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || !haveRowsThreads(reduce))
@@ -93,7 +93,8 @@ bool hfta::areOfSameRows(ArrayRef<Operation *> members, Operation *op,
         getResultShape(member).size() < elements.size())
       rows = getResultShape(member);
   return !rows || llvm::all_of(all, [&](Operation *member) {
-    // Each of a row's threads would add up each of the sum's elements again.
+    // Each thread that shares a row would add up all terms of the scattered sum
+    // again.
     if (isScatteredSum(member))
       return false;
     return isa<ReduceOp>(member)

@@ -24,59 +24,65 @@ inline ArrayRef<int64_t> getResultShape(Operation *op) {
 /// Whether each kernel that uses the op's result recomputes it.
 bool isRepeated(Operation *op);
 
-/// Whether an op is in no kernel: it accesses memory, or is a view of it.
+/// Whether an op stays outside of kernels: a read or write, a stack or unstack,
+/// a reshape that is a view of memory, a kernel, or a terminator.
 bool isStructural(Operation *op);
 
-/// Whether a user of an op's result needs it in memory as it is.
+/// Whether some user needs the op's result in memory: an op outside of kernels,
+/// or one that is alone in its kernel.
 bool isStored(Operation *op);
 
-/// Whether an op adds up updates that indices select: each of its elements has
-/// updates of its own.
+/// Whether an op is an hfta.scatter_add or hfta.segment_sum: each element of
+/// its result is the sum of those terms that indices assign to it.
 bool isScatteredSum(Operation *op);
 
-/// Returns the number of bits of one copy's tensor.
+/// Returns the size in bits of one copy's tensor of a value.
 int64_t countBits(Value value);
 
-/// Whether a value is that of a variable, or a view of it, and a task writes
-/// the variable.
+/// Whether a value is read, perhaps through views, from one of the variables
+/// that a task writes.
 bool isChanged(Value value, const llvm::StringSet<> &written);
 
-/// Reshapes a value: to a view of memory or, if each kernel recomputes the
-/// value, to an op that each kernel recomputes, too.
+/// Returns `value` with another shape. If kernels recompute `value`, they
+/// recompute the new hfta.reshape, too; otherwise that is a view of memory.
 Value reshapeInKernels(OpBuilder &builder, Location loc, Value value,
                        llvm::ArrayRef<int64_t> shape);
 
-/// Calls `visit` with each op that uses a value in a kernel or as it is stored,
-/// directly or by way of ops that kernels recompute; with some more than once.
+/// Calls `visit` with each op that uses a result of `op`. In place of a user
+/// that kernels recompute, and that isn't stored, its own users count. May call
+/// it with the same op several times.
 void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);
 
-/// Whether ops other than `members` use a value; instead of an op that each
-/// kernel recomputes, its users count.
+/// Whether an op that isn't in `members` uses a value. In place of a user that
+/// kernels recompute, its own users count.
 bool isUsedOutside(Value value, const llvm::SetVector<Operation *> &members);
 
-/// Turns large constants into variables that are never written, one for equal
-/// constants: `stored` has those of other tasks.
+/// Replaces large constants by reads of new variables of role `constant`. Equal
+/// constants share a variable: `stored` maps the constants of all tasks so far
+/// to their variables.
 void storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
                          DenseMap<Attribute, VariableOp> &stored);
 
-/// Moves all writes to the end, so that the ops that compute stored values can
-/// be moved to later ones. Moves none and returns false where the task reads a
-/// variable that it has written, or writes one twice.
+/// Moves all writes to the end of a task, so that any other op can be moved
+/// down. Moves none and returns false if the task reads a variable that it has
+/// written before, or writes a variable, or one copy's slice of it, twice.
 bool sinkWrites(func::FuncOp task);
 
-/// Moves a constant or broadcast that is stored as it is, or is read by an op
-/// that is alone in its kernel, to its user; or to before all writes where
-/// these come last.
+/// For each write, stack, and op that is alone in its kernel, clones those of
+/// its operands that kernels recompute, such as constants and broadcasts. The
+/// clones come directly before that op, or before all writes where these come
+/// last.
 void sinkStoredValues(func::FuncOp task, bool areWritesLast);
 
-/// Whether both are constants that are stored once and otherwise unused, to
-/// variables of every copy, of the same one, or that copies share.
+/// Whether both ops are constants whose only use is a write to a variable, and
+/// either both variables are arrayed, or both are shared, or both belong to the
+/// same copy.
 bool areStoredAlike(Operation *one, Operation *other,
                     const SymbolTable &symbols);
 
-/// Inserts copies into a task so that each operand of a write is a kernel's
-/// result that no other write or stack uses, and each operand of a stack one
-/// that nothing else uses, as memory planning requires.
+/// Inserts kernels that copy values, as memory planning requires: each operand
+/// of a write is then a kernel's result that no other write or stack uses, and
+/// each operand of a stack one that nothing else uses.
 void insertCopies(func::FuncOp task);
 
 } // namespace mlir::hfta

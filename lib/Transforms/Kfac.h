@@ -7,19 +7,21 @@
 
 namespace mlir::hfta {
 
-/// Builds forward_moments and backward_moments of all blocks, which add up each
-/// unit's moments in addition to the work of forward and backward, and
-/// shared_moments. Sets the moments of the units' factors, and notes which
-/// factors are those of another unit.
+/// Builds the tasks that add up the moments of units. forward_moments and
+/// backward_moments of a block do so in addition to the work of forward and
+/// backward; shared_moments does it for inputs that are the same for all
+/// copies. Sets the shape, moments and scale of the units' factors, and `owner`
+/// of factors that are those of another unit.
 void buildKfacMoments(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units);
 
-/// Builds curvature, invert and precondition of the blocks that have units, and
-/// scale; declares the variables that they keep. Updates and norms read their
-/// results.
+/// Builds the tasks curvature, invert and precondition of all blocks with
+/// units, and the task scale, and declares their variables. `precondition`
+/// replaces gradients in their variables, where norms and updates read them.
 void buildKfacTasks(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units);
 
-/// Builds the gradients of single samples of a bias, or of a norm's scale and
-/// shift: [samples, features], from the terms that are summed over positions.
+/// Builds the gradients [samples, features] of single samples for a bias, or
+/// for the scale or shift of a norm. `parts` are the terms of the parameter's
+/// gradient; they are summed over each sample's positions.
 Value buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
                            Value parts);
 

@@ -64,8 +64,8 @@ Expression hfta::multiplyInputs(const Expression &matrix,
   auto getMap = [&](ArrayRef<unsigned> axes) {
     return AffineMap::getMultiDimMapWithTargets(5, axes, context);
   };
-  // Dimensions: a block, a row of it, a piece of the row, a column of the
-  // piece; then the terms.
+  // Dimensions of the contraction: the layer's block, a row, a piece of the
+  // row, a column of the piece, and the index of the terms.
   AffineMap maps[] = {getMap({0, 1, 2, 4}),
                       isTransposed ? getMap({0, 2, 3, 4})
                                    : getMap({0, 2, 4, 3}),

@@ -1,8 +1,9 @@
 //===- KfacBlocks.h - Factors that are cut into diagonal blocks -*- C++ -*-===//
 //
-// A factor of many rows is kept as diagonal blocks of equal size, each with an
-// inverse, or a basis, of its own. Gradients are multiplied with them tile by
-// tile: the tile of an output and an input block has no other inverses.
+// A factor of many rows is kept as diagonal blocks of equal size, each with its
+// own inverse or eigenvectors. A gradient is multiplied by them tile by tile:
+// the tile of an output block and an input block by the inverses of these two
+// blocks only.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KFACBLOCKS_H
@@ -14,23 +15,24 @@
 
 namespace mlir::hfta {
 
-/// Pads a matrix to [blocks, outputs, inputs], with as many zeros after its
-/// rows and columns as the last blocks of the unit's factors have in excess.
+/// Pads a gradient [blocks, outputs, inputs] with rows and columns of zeros at
+/// the end, up to the padded sizes of the unit's output and input factors.
 Expression padMatrix(const KfacUnit &unit, const Expression &matrix);
-/// Removes the padding again.
+/// Removes the padding of padMatrix.
 Expression cropMatrix(const KfacUnit &unit, const Expression &matrix);
 
-/// Multiplies the matrices of each block: [b, m, k] times [b, k, n];
-/// transposed, [b, k, m] or [b, n, k].
+/// Builds a batched matrix product, [b, m, k] times [b, k, n]. A transposed
+/// operand has the shape [b, k, m], or [b, n, k].
 Expression multiplyMatrices(const Expression &left, const Expression &right,
                             bool isLeftTransposed = false,
                             bool isRightTransposed = false);
 
-/// Multiplies diagonal blocks [blocks, size, size] of the output's factor by a
-/// padded matrix.
+/// Builds the product of the output factor's diagonal blocks [blocks, size,
+/// size], transposed if requested, and a padded gradient.
 Expression multiplyOutputs(const KfacFactor &output, const Expression &blocks,
                            const Expression &matrix, bool isTransposed = false);
-/// Multiplies a padded matrix by diagonal blocks of the input's factor.
+/// Builds the product of a padded gradient and the input factor's diagonal
+/// blocks [blocks, size, size], transposed if requested.
 Expression multiplyInputs(const Expression &matrix, const KfacFactor &input,
                           const Expression &blocks, bool isTransposed = false);
 

@@ -12,19 +12,19 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// The choice
+// Choice of units
 //===----------------------------------------------------------------------===//
 
 /// The cost of a multiply-add in f64, in which inner products are computed,
-/// relative to one in f32: a vector has half as many elements. A job in f64,
-/// where all cost the same, uses the same number.
+/// relative to one in f32: a vector has half as many elements. Jobs in f64 use
+/// the same number, although all cost the same there.
 static constexpr double kWideCost = 2;
 
-/// Compares multiply-adds, for a block's R rows of n and m columns. The work
-/// common to both ways isn't counted: the sum over rows of outer products, of
-/// gradients or of rows multiplied by inverses, and the unpacking of inverses.
-/// Measured times per multiply-add of both ways agreed within 10 %, for layers
-/// [785, 256] and [785, 512] with 64 to 512 rows.
+/// Whether a block with `rows` rows of `inputs` and `outputs` columns takes
+/// fewer multiply-adds from its rows than from its gradient. Work common to
+/// both ways isn't counted: the sum over rows of outer products, and the
+/// unpacking of inverses. Measured times per multiply-add of both ways agreed
+/// within 10 %, for layers [785, 256] and [785, 512] with 64 to 512 rows.
 static bool isCheaperFromRows(double rows, double inputs, double outputs) {
   double fromGradient = inputs * outputs * (inputs + outputs);
   double fromRows = rows * (inputs * inputs + outputs * outputs);
@@ -32,7 +32,8 @@ static bool isCheaperFromRows(double rows, double inputs, double outputs) {
   return fromRows + innerProducts < fromGradient;
 }
 
-/// Whether both sides of a product number their rows in the same order.
+/// Whether a dense layer's input and output gradient number their rows in the
+/// same order; false for other layers.
 static bool hasRowsInOrder(LayerOp layer, const LayerAxes &axes) {
   auto getRows = [&](int64_t operand, const LayerSide &side) {
     AffineMap map =
@@ -46,8 +47,10 @@ static bool hasRowsInOrder(LayerOp layer, const LayerAxes &axes) {
          getRows(0, axes.input) == getRows(1, axes.output);
 }
 
-/// Rows of windows would have to be copied out of the input, and those of
-/// several uses to be concatenated: such layers use the gradient.
+/// Whether a step preconditions the unit from rows. It uses the gradient where
+/// rows would first have to be copied out of a convolution's windows or
+/// concatenated from several uses of the weight, where the factors are cut into
+/// blocks, and where that is cheaper.
 static bool isFromRows(const KfacUnit &unit, const Job &job) {
   if (unit.rule != KfacRule::kronecker || unit.layers.size() != 1 ||
       !hasRowsInOrder(unit.layers.front(), *unit.axes))
@@ -60,9 +63,9 @@ static bool isFromRows(const KfacUnit &unit, const Job &job) {
                                      static_cast<double>(axes.outputs));
 }
 
-/// Whether a step's rows are those of one micro-batch. In eigenbases, products
-/// are divided element by element before they are transformed back: that needs
-/// the gradient.
+/// Whether steps of the job can precondition from rows: each has one
+/// micro-batch, and inverses are used. In eigenbases, the transformed gradient
+/// is divided element by element, so that it must be formed.
 static bool takesRows(const Job &job) {
   return job.kfacMethod != Job::kEigen && job.microBatches == 1;
 }
@@ -72,7 +75,7 @@ static bool takesRows(const Job &job) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Makes backward tasks save the values that their layers name.
+/// Makes backward tasks save the inputs and output gradients of their layers.
 class RowKeeper {
 public:
   explicit RowKeeper(TaskBuilder &tasks) : tasks(tasks) {}
@@ -89,7 +92,8 @@ private:
   VariableOp findKept(Value value);
 
   TaskBuilder &tasks;
-  /// The variables with rows that several layers share, by value and copy.
+  /// The new variables with rows, by value and copy (-1: all), as several
+  /// layers may share the rows.
   std::map<std::pair<const void *, int64_t>, VariableOp> known;
   SmallVector<VariableOp> left;
 };
@@ -113,9 +117,11 @@ static Value skipWidening(Value value) {
   return value;
 }
 
-/// Finds the variable in which an earlier task has saved rows for the backward.
-/// It stays until the next step's forward, so rows that are saved unchanged
-/// needn't be saved again. A value received from another stage doesn't stay.
+/// Returns the variable from which a task reads `value`, perhaps reshaped, if
+/// it keeps its contents until gradients are preconditioned: then rows needn't
+/// be saved again. Otherwise returns null. Saved values keep theirs until the
+/// next step's forward, and so do cuts unless they are received from another
+/// stage.
 VariableOp RowKeeper::findKept(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();
@@ -142,7 +148,7 @@ VariableOp RowKeeper::keep(LayerOp layer, Value value, StringRef side) {
     value = UnstackOp::create(builder, layer.getLoc(),
                               getLogicalType(value.getType()), value,
                               layer.getCopyAttr());
-  // The precision is that in which the gradient is computed.
+  // Rows have the type in which the gradient would be computed.
   value =
       tasks.castTo(value, tasks.getFloatType(tasks.getJob().precision.compute));
   std::string place = side.str();
@@ -214,8 +220,8 @@ private:
     auto &found = unit.isFromRows() ? untaken : taken;
     found[gradient.getSymName()].insert(leaf.copy.value_or(-1));
   }
-  /// Whether no task in a step uses the gradient, of any copy that the write is
-  /// for.
+  /// Whether no task of a step uses the gradient that `write` stores, for any
+  /// copy that the write is for.
   bool isUntaken(WriteOp write) const {
     StringRef name = write.getVariable();
     auto known = untaken.find(name);
@@ -243,11 +249,12 @@ private:
   }
 
   TaskBuilder &tasks;
-  /// The copies, -1 for all, of gradients that no task of a step uses, and of
-  /// other gradients.
+  /// By the symbol of a gradient, the copies (-1: all) for which no task of a
+  /// step uses it, and those for which some task does.
   std::map<StringRef, std::set<int64_t>> untaken, taken;
-  std::set<StringRef> rows; ///< variables with rows, written in their place
-  std::set<std::pair<StringRef, int64_t>> versioned; ///< tasks: part and block
+  std::set<StringRef> rows; ///< the variables that are written in their place
+  /// The tasks of which versions are built, by part and block.
+  std::set<std::pair<StringRef, int64_t>> versioned;
 };
 } // namespace
 

@@ -1,19 +1,19 @@
 //===- KfacFromRows.h - Gradients that are never formed ---------*- C++ -*-===//
 //
-// With R rows a of a layer's input and g of its output gradient,
+// Let a layer's input have R rows a of n columns, and its output gradient R
+// rows g of m columns. With few rows, the preconditioned gradient
 //
 //   V = G⁻¹ (Σ g aᵀ) A⁻¹ = Σ (G⁻¹ g) (A⁻¹ a)ᵀ
 //
-// takes fewer products when computed from the rows, if these are few: R (n² +
-// m²) for both inverses in place of n m (n + m), where n is the number of
-// columns of a and m that of g. No gradient is formed; V takes its place. The
-// products with the gradient, ⟨V, Grad⟩, are then Σ (g G⁻¹ gᵀ) ∘ (a A⁻¹ aᵀ),
-// over R² numbers.
+// takes fewer multiply-adds if it is computed from the rows: the products with
+// both inverses take R (n² + m²) in place of n m (n + m). The gradient is never
+// formed; V takes its place. Its inner product with the gradient, ⟨V, Grad⟩, is
+// Σ (g G⁻¹ gᵀ) ∘ (a A⁻¹ aᵀ), a sum of R² numbers.
 //
-// V needs all rows of an update, so this is for steps of one micro-batch, which
-// belongs to one group and one worker of each stage. A caller that accumulates
-// gradients and updates separately may do the former several times: those tasks
-// use the gradient.
+// V needs all rows of an update. So only steps of one micro-batch, which
+// belongs to one group and one worker of each stage, are computed in this way.
+// A caller that accumulates gradients and updates separately may accumulate
+// several times for one update: the tasks for that use the gradient.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KFACFROMROWS_H
@@ -23,16 +23,17 @@
 
 namespace mlir::hfta {
 
-/// Chooses the units that steps precondition from the rows, and makes the tasks
-/// that name their layers save the rows, where these aren't saved already, in
-/// the variables that are returned. The choice depends on one copy's shapes
-/// alone.
+/// Chooses the units that steps precondition from rows, by one copy's shapes
+/// alone, and sets their `inputRows` and `outputRows`. The tasks that name
+/// their layers will save the rows, unless they are saved already. Returns the
+/// new variables with rows.
 SmallVector<VariableOp> leaveRows(TaskBuilder &tasks,
                                   MutableArrayRef<KfacUnit> units);
 
-/// Builds another version of each of these tasks, and of their versions that
-/// add up moments, which writes the variables instead of gradients; removes the
-/// computation of the variables from the original tasks.
+/// Builds other versions of the tasks that name the layers of such units, and
+/// of these tasks' versions that add up moments. The new versions write the
+/// rows, to the variables `left` that leaveRows returned, in place of the
+/// gradients. The original tasks no longer write rows.
 void buildRowsVersions(TaskBuilder &tasks, ArrayRef<KfacUnit> units,
                        ArrayRef<VariableOp> left);
 

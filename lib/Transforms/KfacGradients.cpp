@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the gradient as [blocks, outputs, inputs], with the bias' column
-/// last.
+/// Returns the unit's gradient as matrices [blocks, outputs, inputs]. If there
+/// is a bias, its gradient is the last column.
 Expression KfacTasks::getMatrix(const KfacUnit &unit) const {
   const LayerAxes &axes = *unit.axes;
   Value gradient =
@@ -34,13 +34,15 @@ void KfacTasks::writeGradient(const Expression &value,
   write(value.reshape(stored.getShape()).to(stored.getElementType()), gradient);
 }
 
-/// Writes the matrix in the form of the parameters' gradients.
+/// Writes matrices in the form of getMatrix to the gradients of weight and
+/// bias.
 void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
   const LayerAxes &axes = *unit.axes;
   auto slice = [&](int64_t from, int64_t size) {
     if (!unit.bias)
       return matrix;
-    // A slice with the gradient's own shape is computed in place.
+    // Slice in the shape of the gradient if possible: then the result is
+    // computed directly in its memory.
     if (axes.blocks == 1)
       return matrix.reshape({axes.outputs, unit.getInputColumns()})
           .apply<SliceOp>(ArrayRef<int64_t>{0, from},
@@ -60,7 +62,8 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
   weight = weight.reshape(permuted);
   if (!llvm::equal(inverse, llvm::seq<int64_t>(0, inverse.size())))
     weight = weight.apply<TransposeOp>(ArrayRef<int64_t>(inverse));
-  // First the shape and order of the op's weight, then those of the parameter.
+  // Restores the shape of the op's weight, then follows the path to the shape
+  // of the parameter.
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(
           LayerOp(unit.layers.front()).getWeightGradient().getType())
@@ -71,10 +74,11 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
     writeGradient(slice(axes.inputs, 1), *unit.bias);
 }
 
-/// Computes Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
+/// Preconditions a padded gradient in the eigenbases of G = Qg dg Qgᵀ and A =
+/// Qa da Qaᵀ: returns Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
 Expression KfacTasks::divideInBases(const KfacUnit &unit,
                                     const Expression &gradient) const {
-  // A diagonal's eigenvectors are the axes.
+  // The eigenvectors of a diagonal factor are unit vectors: nothing is turned.
   bool isTurned = !unit.input.isDiagonal;
   Expression output = getBasis(unit.output);
   Expression turned = multiplyOutputs(unit.output, output, gradient,
@@ -117,7 +121,7 @@ Expression KfacTasks::getInnerProduct(const Expression &first,
   return wrap(tasks.sumAll(products));
 }
 
-/// Reads rows as [blocks, rows, columns].
+/// Reads saved rows of a layer as [blocks, rows, columns].
 Expression KfacTasks::getRows(VariableOp variable,
                               const LayerSide &side) const {
   SmallVector<int64_t> order(side.blocks);
@@ -136,10 +140,11 @@ Expression KfacTasks::getRows(VariableOp variable,
       {count(side.blocks), count(side.getRows()), count(side.columns)});
 }
 
-/// Computes V = (g G⁻¹)ᵀ (a A⁻¹), over all rows, and ⟨V, Grad⟩ = Σ (g G⁻¹ gᵀ) ∘
-/// (a A⁻¹ aᵀ), over all pairs of rows, in f64 throughout: squares of inputs may
-/// overflow where gradients don't. Sums over rows have the precision in which
-/// gradients are added up.
+/// Preconditions a unit from its rows: computes V = (g G⁻¹)ᵀ (a A⁻¹), summed
+/// over rows, and the inner product ⟨V, Grad⟩ = Σ (g G⁻¹ gᵀ) ∘ (a A⁻¹ aᵀ), over
+/// all pairs of rows. The inner product is computed in f64, because squares of
+/// inputs may overflow where gradients don't. V is added up in the type in
+/// which gradients are.
 void KfacTasks::preconditionRows(const KfacUnit &unit) {
   Expression outputs = getRows(unit.outputRows, unit.axes->output);
   Expression inputs = getRows(unit.inputRows, unit.axes->input);
@@ -185,9 +190,9 @@ void KfacTasks::precondition(const KfacUnit &unit) {
   setMatrix(unit, result);
 }
 
-/// Preconditions a unit without factors: numbers are divided by their mean
-/// square, damped; scale and shift of a feature are multiplied by the inverse
-/// of [a + λ, b; b, c + λ].
+/// Preconditions a unit of rule `unit`. The elements of a single parameter are
+/// divided by their damped mean square, a + λ. Scale and shift of a feature are
+/// multiplied by the inverse of [a + λ, b; b, c + λ].
 void KfacTasks::preconditionFeatures(const KfacUnit &unit) {
   VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
                                                      Purpose::inner_product);

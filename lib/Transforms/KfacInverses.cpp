@@ -40,7 +40,8 @@ static Expression isFinite(const Expression &value) {
                                       std::numeric_limits<double>::infinity());
 }
 
-/// Returns the sum of moments over all uses, in their order.
+/// Returns the sum of a factor's moments over all uses of the weight, in the
+/// order of the uses.
 Expression KfacTasks::readMoments(const KfacFactor &factor) const {
   auto readUse = [&](VariableOp moment) {
     return wrap(
@@ -52,8 +53,8 @@ Expression KfacTasks::readMoments(const KfacFactor &factor) const {
   return sum;
 }
 
-/// Clears the moments that belong to the copy and the stage: schedules clear
-/// those that copies or stages share.
+/// Sets the factor's moments to zero, except for those that copies share and
+/// those of other stages, which schedules clear.
 void KfacTasks::clearMoments(const KfacUnit &unit, const KfacFactor &factor) {
   const Job &job = tasks.getJob();
   auto getStage = [&](VariableOp variable) {
@@ -67,9 +68,10 @@ void KfacTasks::clearMoments(const KfacUnit &unit, const KfacFactor &factor) {
             moment);
 }
 
-/// Updates w ← d w + 1; F ← F + (new − F) / w. A value that isn't finite shows
-/// on the diagonal, as the square of every column is there; then both stay as
-/// they are.
+/// Updates the running mean F of a factor and its weight w by the new value
+/// that the moments give, with d the decay: w ← d w + 1; F ← F + (new − F) / w.
+/// If the new value isn't finite, both stay as they are. It is enough to check
+/// the diagonal, which has the square of every column.
 void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
   if (factor.owner)
     return;
@@ -81,8 +83,8 @@ void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
     if (VariableOp terms = variables.lookup(Purpose::loss_weight))
       scale = 1.0 / getGradientDivisor(read(terms).to(wide));
   }
-  // Moments are summed over all accumulations of the update, the loss' weights
-  // over one.
+  // Moments are sums over all batches that are accumulated for the update, but
+  // the sum of the loss' weights is that of one batch.
   scale = scale / read(variables.lookup(Purpose::accumulations)).to(wide);
   if (factor.group >= 0)
     scale = scale * factor.rowsOfGroup;
@@ -129,11 +131,13 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
   countWhere("kept", ComparePredicate::equal, 4);
 }
 
-/// Returns the basis with an eigenvector per column: [blocks, size, size], the
-/// eigenvectors of all blocks of a matrix as [matrices, padded columns].
+/// Returns the eigenvectors, one per column, of each block: [blocks, size,
+/// size].
 Expression KfacTasks::getBasis(const KfacFactor &factor) const {
   return read(factor.basis).reshape({factor.blocks, factor.size, factor.size});
 }
+/// Returns the eigenvalues of all blocks of each matrix in a row: [matrices,
+/// padded columns].
 Expression KfacTasks::getEigenvalues(const KfacFactor &factor) const {
   return read(factor.eigenvalues)
       .reshape({factor.blocks / factor.pieces, factor.getPaddedColumns()});

@@ -10,13 +10,14 @@ using planning::kBytesPerSecond;
 using planning::kFlopsPerSecond;
 using planning::kNoFactor;
 
-/// Returns how many copies the parameter is preconditioned for at once.
+/// Returns the number of copies for which one unit preconditions the parameter.
 int64_t KfacModeler::getCopiesOf(const TrainedLeaf &leaf) const {
   VariableOp variable = leaf.variable;
   return leaf.copy || variable.getCopy() ? 1 : job.copies;
 }
 
-/// Counts the elements of the unit's gradient.
+/// Returns the number of elements of the unit's gradient, for all of its
+/// copies.
 int64_t KfacModeler::countElements(const KfacUnit &unit) const {
   auto count = [](const TrainedLeaf &leaf) {
     return VariableOp(leaf.variable).getTensorType().getNumElements();
@@ -25,14 +26,15 @@ int64_t KfacModeler::countElements(const KfacUnit &unit) const {
          getCopiesOf(unit.weight);
 }
 
-/// Returns the number of rows that a replica has in a step.
+/// Returns the number of rows that one replica computes in a step.
 double KfacModeler::getRows(const KfacUnit &unit) const {
   int64_t replicas = job.getReplicas(share.stage.value_or(0));
   return 1 / unit.input.scale / static_cast<double>(replicas);
 }
 
-/// Whether these ranks invert the unit's input factor. Eigenvectors come with a
-/// mean that is made elsewhere.
+/// Whether these ranks invert, or decompose, the unit's input factor. If its
+/// mean is computed for another share, they receive its eigenvectors, but
+/// compute inverses themselves.
 bool KfacModeler::hasInput(const KfacUnit &unit) const {
   return !share.isReceived(unit.input) || job.kfacMethod != Job::kEigen;
 }
@@ -55,7 +57,7 @@ void KfacModeler::addBlocks() {
       block.forward += forward;
       block.backward += 2 * forward;
     } else if (unit.rule == KfacRule::unit) {
-      // The unit's moment is sent with the gradients.
+      // The moments of rule `unit` are sent with the gradients.
       block.gradientElements += unit.features * unit.output.size *
                                 (unit.output.size + 1) / 2 *
                                 getCopiesOf(unit.weight);
@@ -63,13 +65,14 @@ void KfacModeler::addBlocks() {
   }
 }
 
-/// Adds the factor as the layer's, or as one more matrix of it.
+/// Adds a factor of a layer to the model, with the times that its moment and
+/// its mean take, and returns its index.
 int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
                                bool isInput) {
   planning::KfacModel &model = planned.model;
   int64_t copies = getCopiesOf(unit.weight);
   planning::KfacFactor added;
-  // A diagonal counts as matrices of one row.
+  // A diagonal factor is modeled as matrices of one row.
   added.matrices = {factor.isDiagonal ? 1 : factor.size,
                     copies * (factor.isDiagonal ? factor.size : factor.blocks)};
   added.block = share.getPlace(unit.getBlock());
@@ -81,7 +84,7 @@ int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
     added.moment = getRows(unit) * columns * (columns + 1) *
                    static_cast<double>(factor.blocks * copies) /
                    static_cast<double>(added.sharedBy) / kFlopsPerSecond;
-  // The moment is read and cleared, the mean read and written.
+  // Moment and mean are both read and written for each element.
   constexpr double kTouched = 4 * sizeof(float);
   if (!added.isReceived)
     added.mean = kTouched * static_cast<double>(added.matrices.getElements()) /
@@ -93,7 +96,7 @@ int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
   return static_cast<int64_t>(model.factors.size()) - 1;
 }
 
-/// Adds another copy of the layer, compiled alone.
+/// Adds a unit for another copy of the layer `number`, which is compiled alone.
 void KfacModeler::addCopy(KfacUnit &unit, int64_t number, double precondition) {
   planning::KfacModel &model = planned.model;
   planning::KfacLayer &layer = model.layers[number];
@@ -120,7 +123,9 @@ void KfacModeler::addCopy(KfacUnit &unit, int64_t number, double precondition) {
   sharesDiffer |= isOwn != !owner;
   if (!owner)
     return addMatrices(unit.input.number, unit.input);
-  // Both layers are assigned to one column for this copy's sake.
+  // In this copy, the two layers share an input, so both factors must be in one
+  // column. A layer with both factors, but without work, makes planners assign
+  // them so.
   if (owner->input.number != unit.input.number) {
     sharesDiffer = true;
     model.layers.push_back({{unit.input.number, owner->input.number}, 0, 0});

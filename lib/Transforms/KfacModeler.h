@@ -8,39 +8,43 @@
 
 namespace mlir::hfta {
 
-/// Units whose work some ranks share, and the blocks that they belong to: those
-/// of one of several stages, or all.
+/// Units whose work several ranks share, and the blocks of the model that these
+/// may be in: those of one stage, or all.
 struct KfacShare {
-  std::optional<int64_t> stage;
-  int64_t ranks; ///< the stage's replicas, or all groups
+  std::optional<int64_t> stage; ///< without a value: all stages
+  int64_t ranks; ///< the number of the stage's replicas, or of groups
   SmallVector<KfacUnit *> units;
-  SmallVector<int64_t> blocks; ///< plans number them from 0
+  SmallVector<int64_t> blocks; ///< plans use indices in this list
 
+  /// Returns the number that plans have for a block of the model.
   int64_t getPlace(int64_t block) const {
     return llvm::find(blocks, block) - blocks.begin();
   }
-  /// Returns the owner of the unit's input factor, if it is another one of
-  /// these units.
+  /// Returns the owner of the unit's input factor, if it is another unit of
+  /// this share; otherwise null.
   const KfacUnit *getOwner(const KfacUnit &unit) const {
     return llvm::is_contained(units, unit.input.owner) ? unit.input.owner
                                                        : nullptr;
   }
-  /// Whether the factor's mean is computed elsewhere and sent to these ranks.
+  /// Whether the factor's mean is computed for a unit outside of this share,
+  /// and sent to these ranks.
   bool isReceived(const KfacFactor &factor) const {
     return factor.owner && !llvm::is_contained(units, factor.owner);
   }
 };
 
-/// Builds the planner's model of the units: those of one parameter, of
-/// whichever copies, are one layer.
+/// Builds the planner's model of a share. All units of one parameter, whichever
+/// copies they are for, are one layer of the model. Sets `number` of the units'
+/// factors.
 class KfacModeler {
 public:
   KfacModeler(const Job &job, const KfacShare &share)
       : job(job), share(share) {}
 
   PlannedKfac build();
-  /// Whether each copy has all of the layers, and shares inputs among them in
-  /// the same way: then one plan of all copies is a plan for each.
+  /// Whether, in the model that was built, each copy has all layers and shares
+  /// inputs among them in the same way. Then a plan for all copies is one for
+  /// each of them.
   bool areCopiesAlike() const;
 
 private:
@@ -57,7 +61,7 @@ private:
   const KfacShare &share;
   PlannedKfac planned;
   DenseMap<Operation *, int64_t> layers; ///< by the weight's variable
-  bool sharesDiffer = false;             ///< between copies
+  bool sharesDiffer = false; ///< whether copies share inputs differently
 };
 
 } // namespace mlir::hfta

@@ -1,14 +1,18 @@
 //===- KfacMoments.cpp - Moments added up in forward and backward ---------===//
 //
-// A moment is added up where its rows are computed: moments of inputs in a
-// second version of forward, those of output gradients in one of backward, or
-// of backward_weight if that has the layer. An hfta.layer in such a task names
-// the values there; its input was saved by a forward task, or recomputed from
-// saved values, so that the forward has a value of equal number. Each use of a
-// weight has moments of its own: uses may be in several stages, and sums have
-// the same order wherever these are cut. Where targets are drawn, moments of
-// output gradients are added to the backward from these instead, which names
-// the same layers again.
+// Each moment is added up where its rows are computed. Moments of inputs are
+// added up in a second version of the forward, and those of output gradients in
+// a second version of the backward, or of backward_weight if that has the
+// layer. An hfta.layer in the original task names the values. Its input was
+// saved by a forward task, or is recomputed from saved values, so the forward
+// has a value with the same number (ValueNumbers).
+//
+// Each use of a weight has its own moments: uses may be in several stages, and
+// sums must have the same order wherever the model is cut.
+//
+// Where targets are drawn (`fisher = sampled`), moments of output gradients are
+// those of the backward from drawn targets. They are added to its task
+// sampled_moments, which names the same layers again.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -26,19 +30,20 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A task that moments are added to: the second version of another task, or a
+/// A task to which moments are added: the second version of another task, or a
 /// task of its own.
 struct MomentTask {
   func::FuncOp function;
-  func::FuncOp original;              ///< null: none; or the task itself
-  IRMapping values;                   ///< maps all tasks' to this one's
-  DenseMap<unsigned, Value> ofNumber; ///< values of the original, by number
-  /// The sums so far, by variable and copy.
+  func::FuncOp original; ///< may be the task itself; null: none
+  IRMapping values;      ///< maps values of all tasks to this task's
+  DenseMap<unsigned, Value> ofNumber; ///< this task's values, by number
+  /// The sums so far, by the moment's variable and the copy (-1: all).
   llvm::MapVector<std::pair<Operation *, int64_t>, Value> sums;
 };
 
-/// Inputs with equal keys have the same factor. A key has the values' numbers,
-/// axes, windows, ones, and copy.
+/// Identifies one use of an input: uses with equal keys have equal moments. A
+/// key consists of the input's value number, its axes, windows, whether
+/// positions are reduced, whether there is a column of ones, and the copy.
 using InputKey = SmallVector<int64_t>;
 
 class MomentBuilder {
@@ -59,8 +64,9 @@ private:
   void eraseWithoutMoments();
   void takeSampled(func::FuncOp function);
   bool draws() const { return tasks.getJob().drawsTargets(); }
-  /// Returns the layer as named in the task that gets its output gradient's
-  /// moments.
+  /// Returns the hfta.layer of the task to which moments of the layer's output
+  /// gradient are added: where targets are drawn, that of the backward from
+  /// these.
   LayerOp getMeasured(LayerOp layer) const {
     return draws() ? sampledOf.lookup(layer) : layer;
   }
@@ -77,7 +83,8 @@ private:
   Value bringOf(LayerOp layer, Value value, MomentTask &task);
   Value bringRead(ReadOp read, MomentTask &task);
 
-  /// Widens rows to the precision in which they were computed.
+  /// Casts rows to the compute type, and then to the type in which they are
+  /// added up.
   Value widen(Value rows) {
     return tasks.castTo(tasks.castTo(rows, type), wide);
   }
@@ -104,12 +111,15 @@ private:
   FloatType wide; ///< the type in which a micro-batch's rows are added up
   ValueNumbers numbers;
   DenseMap<unsigned, Value> first; ///< the first value of each number
+  /// All tasks to which moments may be added, by part and block.
   std::map<std::pair<std::string, int64_t>, MomentTask> all;
-  /// The writes of forward tasks that other tasks read.
+  /// The writes of forward tasks, by their variables.
   llvm::StringMap<WriteOp> writers;
+  /// The first unit with each input, and the moments of each shared input.
   std::map<SmallVector<InputKey>, KfacUnit *> owners;
   std::map<SmallVector<InputKey>, SmallVector<VariableOp>> shared;
-  /// The layers of the backward from drawn targets, by those of the other one.
+  /// Maps layers of the backward from labels to the same ones of the backward
+  /// from drawn targets.
   SampledLayers sampledOf;
 };
 
@@ -161,16 +171,16 @@ void MomentBuilder::makeSecondVersion(func::FuncOp function, StringRef part) {
   }
 }
 
-/// Erases second versions that have nothing to add, except for a backward from
-/// drawn targets, which may compute values for other blocks.
+/// Erases second versions of tasks to which no moment was added. Keeps all
+/// backwards from drawn targets, which may compute gradients for other blocks.
 void MomentBuilder::eraseWithoutMoments() {
   for (auto &[key, task] : all)
     if (task.sums.empty() && task.function != task.original)
       tasks.eraseTask(task.function);
 }
 
-/// A backward from drawn targets is for moments alone: they are added to this
-/// task, without a second version.
+/// Registers a task of the backward from drawn targets. As it exists for
+/// moments alone, these are added to the task itself, not to a second version.
 void MomentBuilder::takeSampled(func::FuncOp function) {
   MomentTask &task =
       all[{parts::kSampledMoments.str(), getTaskOf(function).getBlock()}];
@@ -184,8 +194,9 @@ MomentTask &MomentBuilder::getTask(StringRef part, int64_t block) {
   return all.at({part.str(), block});
 }
 
-/// Returns the second version of the task that names the layer, or the backward
-/// from drawn targets that does.
+/// Returns the task to which moments of the layer's output gradient are added:
+/// the second version of the task that names the layer or, where targets are
+/// drawn, sampled_moments of its block.
 MomentTask &MomentBuilder::getTask(LayerOp layer) {
   if (draws())
     return getTask(parts::kSampledMoments, getBlockOf(layer));
@@ -205,7 +216,8 @@ void MomentBuilder::setInsertionPointToEnd(MomentTask &task) {
   builder.setInsertionPoint(task.function.getBody().front().getTerminator());
 }
 
-/// Writes the sums, when all uses have been added.
+/// Writes the sums of a task to their variables. No more can be added after
+/// that.
 void MomentBuilder::finish(MomentTask &task) {
   setInsertionPointToEnd(task);
   for (auto &[key, sum] : task.sums)
@@ -217,8 +229,8 @@ void MomentBuilder::finish(MomentTask &task) {
 // Values of forward tasks
 //===----------------------------------------------------------------------===//
 
-/// Returns the write in a forward task whose value a read finds; null if there
-/// is none.
+/// Returns the write of a forward task that stored the value of `read`; null if
+/// there is none.
 WriteOp MomentBuilder::findWriter(ReadOp read) const {
   Role role = tasks.lookup(read.getVariable()).getRole();
   if (role != Role::saved && role != Role::cut && role != Role::exchange)
@@ -226,8 +238,8 @@ WriteOp MomentBuilder::findWriter(ReadOp read) const {
   return writers.lookup(read.getVariable());
 }
 
-/// Returns the first value equal to this one, before it was stored in variables
-/// or recomputed.
+/// Returns the first value with the same number as `value`: the original of a
+/// value that was stored in a variable or recomputed.
 Value MomentBuilder::resolve(Value value) const {
   Value found = first.lookup(numbers.lookup(value));
   return found ? found : value;
@@ -258,8 +270,9 @@ bool MomentBuilder::isShared(Value value) const {
   return true;
 }
 
-/// Rebuilds a read in a task. A task of its own recomputes values of other
-/// blocks' forward, except those that its stage has been sent.
+/// Returns the value of `read` in `task`; null if the task can't have it. A
+/// task that isn't a version of another one recomputes forward values of other
+/// blocks, except for cuts that its stage receives.
 Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
   const Job &job = tasks.getJob();
   WriteOp write = findWriter(read);
@@ -279,9 +292,9 @@ Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
   return builder.clone(*read)->getResult(0);
 }
 
-/// Returns the value in a task, recomputed if need be: null if that isn't
-/// possible. The second version of a layer's task has all values that the layer
-/// names.
+/// Returns the value in `task` that equals `value`, recomputed there if need
+/// be; null if that isn't possible. It always is in the second version of a
+/// task that names a layer, for the values of that layer.
 Value MomentBuilder::bring(Value value, MomentTask &task) {
   if (Value known = task.values.lookupOrNull(value))
     return known;
@@ -304,7 +317,8 @@ Value MomentBuilder::bring(Value value, MomentTask &task) {
   return task.values.lookup(value);
 }
 
-/// Returns a layer's value in a task; for one copy's layer, that copy's.
+/// Returns the value in `task` that equals a layer's `value`; for a layer of a
+/// single copy, that copy's slice of it.
 Value MomentBuilder::bringOf(LayerOp layer, Value value, MomentTask &task) {
   Value found = bring(value, task);
   if (!found || !layer.getCopy() || !isArrayed(found))
@@ -318,8 +332,9 @@ Value MomentBuilder::bringOf(LayerOp layer, Value value, MomentTask &task) {
 // Moments
 //===----------------------------------------------------------------------===//
 
-/// Declares the moments of one copy, or of all copies together where they share
-/// the rows; one for each use, in its block.
+/// Declares a factor's moments, one for each use of the weight, in the block of
+/// that use. They are arrayed unless copies share the rows or the weight is a
+/// single copy's.
 void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
                             StringRef name) {
   VariableOp of = unit.weight.variable;
@@ -370,8 +385,8 @@ int64_t MomentBuilder::countRows(const KfacUnit &unit) const {
 void MomentBuilder::add(MomentTask &task, VariableOp moment,
                         std::optional<int64_t> copy, Value rows,
                         llvm::function_ref<Value(Value)> build) {
-  // The sum is added after the ops that compute its rows, which are still in
-  // the caches.
+  // Rows are added to the sum directly after the op that computes them, while
+  // they are in the caches.
   Value &sum = task.sums[{moment, copy.value_or(-1)}];
   Operation *last = rows.getDefiningOp();
   if (sum && last->isBeforeInBlock(sum.getDefiningOp()))
@@ -412,8 +427,10 @@ MomentBuilder::getKeys(const KfacUnit &unit,
   return keys;
 }
 
-/// Whether copies that are compiled alone already have the same moments, of
-/// inputs that all copies share.
+/// Sets the moments of a unit's input. If all copies have the same input and
+/// another unit reads it too, these are the moments of that unit, which are
+/// added up already: returns true. Otherwise declares new ones and returns
+/// false.
 bool MomentBuilder::shareMoments(KfacUnit &unit) {
   KfacFactor &factor = unit.input;
   factor.isMomentShared = llvm::all_of(
@@ -432,8 +449,9 @@ bool MomentBuilder::shareMoments(KfacUnit &unit) {
   return isShared;
 }
 
-/// Adds the input's moment in the forward, or in the second version of the
-/// layer's task if that computes the input.
+/// Adds up the moment of one use of the unit's input: in the forward's second
+/// version, in shared_moments if copies share the input, or else in the second
+/// version of the layer's task if the forward doesn't have the input.
 void MomentBuilder::addInput(KfacUnit &unit, size_t use) {
   LayerOp layer = unit.layers[use];
   bool isShared = unit.input.isMomentShared;
@@ -525,8 +543,9 @@ Value hfta::buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
   return whole.reshape({samples, unit.features});
 }
 
-/// Adds sums over samples of u u and, with a shift, of u v and v v, for each
-/// feature.
+/// Adds up the moments of a unit of rule `unit`. With u and v a sample's
+/// gradients of scale and shift, these are for each feature the sums over
+/// samples of u u and, if there is a shift, of u v and v v.
 void MomentBuilder::addUnitWise(KfacUnit &unit) {
   KfacFactor &factor = unit.output;
   int64_t size = unit.bias ? 2 : 1;

@@ -5,8 +5,8 @@
 
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 
-/// Tasks that add up, on all replicas, the counts of curvature and invert of
-/// some.
+/// Parts of the tasks in which all replicas add up what curvature and invert
+/// tasks of some replicas have counted.
 namespace mlir::hfta::parts {
 constexpr StringLiteral kCountFactors = "count_factors";
 constexpr StringLiteral kCountInverses = "count_inverses";

@@ -40,8 +40,8 @@ private:
 
 } // namespace
 
-/// Returns the bytes that the stage's devices have for factors and inverses; 0:
-/// without limit.
+/// Returns the bytes that other variables leave on each of the stage's devices
+/// for factors and inverses, at least 1; 0 if memory isn't limited.
 double KfacPlacer::getMemory() {
   if (job.clusterMemory == 0)
     return 0;
@@ -51,8 +51,8 @@ double KfacPlacer::getMemory() {
     bool isElsewhere = stage && block >= 0 && job.getStage(block) != *stage;
     if (variable.getRole() == Role::constant || isElsewhere)
       continue;
-    // A replica has sums of its own groups, and activations of at least one
-    // copy.
+    // A replica has sums of its own groups only. It holds activations of at
+    // least one copy at a time.
     Role role = variable.getRole();
     bool isOfGroups = SegmentAttr::isSummed(role) || role == Role::result;
     bool takesTurns = SegmentAttr::livesWithinStep(role) && !isOfGroups;
@@ -66,9 +66,10 @@ double KfacPlacer::getMemory() {
   return std::max(bytes, 1.0);
 }
 
-/// Chooses the fastest plan that fits beside the known needs of the program. If
-/// none does, puts each inverse on one replica, which needs least: the true
-/// needs may be larger or smaller than is known here, so nothing is refused.
+/// Returns the fastest plan that fits in the memory that is left. If none fits,
+/// returns the plan that inverts each factor on one replica, as it needs the
+/// least memory: the program's true needs are known only later and may be
+/// smaller, so that this is no error.
 planning::KfacPlan KfacPlacer::choose() {
   llvm::Expected<planning::ChosenKfacPlan> chosen =
       planning::chooseKfacPlan(model, costs, ranks, getMemory());
@@ -78,8 +79,9 @@ planning::KfacPlan KfacPlacer::choose() {
   return planning::planFraction(model, costs, {/*rows=*/1, ranks});
 }
 
-/// Plans a grid with `share` of the ranks in a column: the best of this
-/// project's rule and of KAISA's.
+/// Returns the fastest plan for a grid that has the fraction `share` of the
+/// ranks in each column: one by this project's rule, or one by KAISA's, with a
+/// layer's factors together or apart.
 FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
   llvm::Expected<planning::FactorGrid> grid =
       planning::makeFactorGrid(share, ranks);
@@ -101,13 +103,15 @@ FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
   });
 }
 
-/// Assigns each layer to one group. The choice must follow from a copy's own
-/// layers, as its results do: all copies have all of them.
+/// Returns the plan for placement `local`, which assigns each layer to one
+/// group. As a copy's results depend on that, the plan must follow from one
+/// copy's layers alone. All copies have the same layers (areCopiesAlike).
 planning::KfacPlan KfacPlacer::placeLocally() {
   planning::KfacModel ofCopy = model;
   for (planning::KfacFactor &factor : ofCopy.factors) {
     factor.matrices.count /= job.copies;
-    // A factor counts once, whatever the method and however many layers use it.
+    // Count the inversion of each factor once, whatever the method and however
+    // many layers use it.
     factor.inverses = 1;
   }
   return planning::planLocal(ofCopy, ranks);
@@ -127,7 +131,7 @@ FailureOr<planning::KfacPlan> KfacPlacer::place() {
   return placeFraction(*share);
 }
 
-/// Whether a plan is for these units: it was made from the same data.
+/// Whether the plan `given` was made for the factors and layers of `problem`.
 static bool isPlanOf(const PlannedKfac &given, const PlannedKfac &problem) {
   auto isSame = [](const planning::KfacFactor &one,
                    const planning::KfacFactor &other) {
@@ -149,14 +153,15 @@ static bool isPlanOf(const PlannedKfac &given, const PlannedKfac &problem) {
          llvm::equal(given.model.layers, problem.model.layers, hasSame);
 }
 
-/// Returns the replicas first, first + stride, ...; a single one is always
-/// written alike.
+/// Returns the `count` replicas first, first + stride, .... A single replica
+/// always has stride 1, so that equal sets are equal attributes.
 static ReplicasAttr getReplicas(MLIRContext *context, int64_t first,
                                 int64_t count, int64_t stride) {
   return ReplicasAttr::get(context, first, count, count == 1 ? 1 : stride);
 }
 
-/// Notes on the units which replicas do their work.
+/// Sets `holders`, `inverter` and `group` of the units and their factors as the
+/// plan says.
 static void deal(MLIRContext *context, const planning::KfacPlan &plan,
                  const Job &job, ArrayRef<KfacUnit *> units) {
   const planning::FactorGrid &grid = plan.grid;
@@ -195,8 +200,8 @@ static void deal(MLIRContext *context, const planning::KfacPlan &plan,
   }
 }
 
-/// Splits buckets so that none has moments of both forward and backward: those
-/// of the forward needn't wait for the backward.
+/// Splits buckets so that none has moments of both forward and backward:
+/// moments of the forward needn't wait for the backward then.
 static void separatePasses(const planning::KfacModel &model,
                            const planning::KfacCosts &costs,
                            planning::KfacPlan &plan) {
@@ -215,14 +220,14 @@ static void separatePasses(const planning::KfacModel &model,
       planning::getBucketProblem(model, costs, plan.readyOrder), lengths);
 }
 
-/// Collects a bucket's moments in the block that completes the bucket, and with
-/// them the moments of parameters without inverses that are in a layer's block.
-/// Moments that other stages compute stay where they are.
+/// Moves the moments of each bucket to the block that completes the bucket.
+/// Moments of rule `unit` move with those of their block's output factors.
+/// Moments that another stage computes stay in their blocks.
 static void collectBuckets(const Job &job, const PlannedKfac &planned,
                            const KfacShare &share) {
   const planning::KfacPlan &plan = planned.plan;
   std::vector<int64_t> blockOf(planned.model.factors.size());
-  std::map<int64_t, int64_t> ofBlock; // for output factors
+  std::map<int64_t, int64_t> ofBlock; // by a block of output factors
   for (const planning::Bucket &bucket : plan.buckets) {
     int64_t last =
         share.blocks[planned.model.factors[plan.readyOrder[bucket.last]].block];
@@ -254,7 +259,7 @@ static void collectBuckets(const Job &job, const PlannedKfac &planned,
   }
 }
 
-/// Makes the share of all units, or of those of a stage.
+/// Returns the share of the units of `stage`, or of all units without a value.
 static KfacShare makeShare(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units,
                            std::optional<int64_t> stage, int64_t ranks) {
   const Job &job = tasks.getJob();
@@ -275,10 +280,10 @@ static KfacShare makeShare(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units,
   return share;
 }
 
-/// Lists the units whose work several ranks share. Replicas of a stage share
-/// the stage's units. With placement `local`, where results depend on one
-/// group's samples, results must not depend on stages, so all groups share the
-/// units of all stages.
+/// Returns the shares: the sets of units whose work several ranks share.
+/// Usually, the replicas of each stage share the stage's units. With placement
+/// `local`, results depend on the group that a layer is assigned to. As they
+/// must not depend on stages, all groups share the units of all stages.
 static FailureOr<std::vector<KfacShare>>
 listShares(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
   const Job &job = tasks.getJob();
@@ -306,7 +311,8 @@ listShares(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
   return shares;
 }
 
-/// Replaces estimates by what was measured of a program.
+/// Sets the rates of `planned`. With measured times, these replace estimates;
+/// fails with an error if they are of a program with other cuts.
 static LogicalResult measure(ModuleOp module, const Job &job, int64_t ranks,
                              const std::optional<MeasuredTasks> &measured,
                              PlannedKfac &planned) {
@@ -325,8 +331,9 @@ static LogicalResult measure(ModuleOp module, const Job &job, int64_t ranks,
   return success();
 }
 
-/// Plans the units, or keeps `given` if it is a plan of these; returns nothing
-/// where there is nothing to share.
+/// Plans a share, or keeps its plan among `allGiven`, those that the module had
+/// before. Returns nothing if the share has no factors. Emits an error and
+/// fails if the module's plans aren't for this share.
 static FailureOr<std::optional<PlannedKfac>>
 planShare(TaskBuilder &tasks, const KfacShare &share,
           const std::optional<MeasuredTasks> &measured,

@@ -8,9 +8,12 @@
 
 namespace mlir::hfta {
 
-/// Plans which replicas invert and precondition which units, whose moments are
-/// known, and notes the plan in the module: nothing where there is nothing to
-/// share. A plan that the module already has is kept, if it is for these units.
+/// Plans which replicas invert and precondition which units. Stores the plan in
+/// the module and, in the units, `holders`, `inverter` and `group`; moves
+/// moments to the blocks whose sums complete their buckets. The moments must
+/// have been built already. Does nothing if no work can be shared. Keeps a plan
+/// that the module has already, or emits an error and fails if that is for
+/// other units.
 LogicalResult placeKfac(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units);
 
 } // namespace mlir::hfta

@@ -16,8 +16,10 @@ static ArrayRef<int64_t> getTaps(LayerOp layer) {
 // Samples
 //===----------------------------------------------------------------------===//
 
-/// Finds the axis along which the rows of a side, which are computed from
-/// `value`, have their samples; nothing if they have none.
+/// Returns the axis that holds the samples, in the shape of `side` or, for
+/// patches, in that of `value`, from which the rows are computed. Returns
+/// nothing if there is none, or if the rows don't include it. `stride` is the
+/// stride of samples in `value`, if it is known.
 static std::optional<SampleAxis> findSamples(const LayerSide &side, Value value,
                                              std::optional<int64_t> stride,
                                              int64_t samples) {
@@ -27,7 +29,8 @@ static std::optional<SampleAxis> findSamples(const LayerSide &side, Value value,
   std::optional<SampleAxis> found = findSampleAxis(
       hasPatches ? getShape(value) : ArrayRef<int64_t>(side.shape), *stride,
       samples);
-  // Axis 0 numbers images, even where positions are counted along with them.
+  // Axis 0 of a convolution's operand numbers images, perhaps of several
+  // positions of each sample.
   bool isRow =
       found && (hasPatches ? found->axis == 0
                            : llvm::is_contained(side.getRows(), found->axis));
@@ -90,8 +93,9 @@ static Value reduceColumns(const Expression &all, LayerSide &side,
   return isOutput ? rows : rows / static_cast<double>(count);
 }
 
-/// Returns for each channel and tap the sum over the positions that the tap
-/// visits as the window moves.
+/// Returns for each image, channel and tap the sum of the elements that the tap
+/// visits as the window moves; for an input, their mean. Updates `side` to the
+/// axes of the result.
 static Expression reducePatches(OpBuilder &builder, const Expression &all,
                                 LayerSide &side, LayerOp layer, bool isOutput) {
   ArrayRef<int64_t> taps = getTaps(layer), padding = *layer.getPadding();
@@ -158,7 +162,8 @@ Value hfta::reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
 // Moments
 //===----------------------------------------------------------------------===//
 
-/// Counts how often each row of a table is looked up.
+/// Returns `sum` plus the number of times that each row of a table is looked
+/// up.
 static Value countLookups(OpBuilder &builder, Value indices, LayerOp layer,
                           Value sum) {
   Expression counts(builder, layer.getLoc(), sum);
@@ -176,8 +181,8 @@ static Value countLookups(OpBuilder &builder, Value indices, LayerOp layer,
   return counts + ones.apply<ScatterAddOp>(flat, /*axis=*/0, size);
 }
 
-/// Merges the columns to one axis, moved to the end unless they are neighbours
-/// in order.
+/// Merges the axes of columns to one, after moving them to the end unless they
+/// are adjacent and in order. Updates `side`.
 static Expression mergeColumns(const Expression &rows, LayerSide &side) {
   auto rank = static_cast<int64_t>(side.shape.size());
   auto count = static_cast<int64_t>(side.columns.size());
@@ -209,8 +214,9 @@ static Expression mergeColumns(const Expression &rows, LayerSide &side) {
   return merged.reshape(side.shape);
 }
 
-/// Cuts the columns into pieces, which become blocks, with zeros after the last
-/// column, or, if `ones`, after the column of ones that follows it.
+/// Cuts the columns into the factor's pieces, each of which becomes a block.
+/// First appends a column of ones, if `ones`, and then as many of zeros as the
+/// last piece lacks. Updates `side`.
 static Value cutColumns(Expression rows, LayerSide &side, bool ones,
                         const KfacFactor &factor) {
   rows = mergeColumns(rows, side);

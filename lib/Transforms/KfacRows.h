@@ -8,25 +8,27 @@
 
 namespace mlir::hfta {
 
-/// Splits an axis into up to three, and returns the number of the one that
-/// holds the samples.
+/// Splits axis `at.axis` of a shape into [outer, samples, inner], leaving out
+/// `outer` and `inner` where they are 1. Returns the index of the new axis of
+/// samples.
 int64_t splitAtSamples(SmallVectorImpl<int64_t> &shape, const SampleAxis &at,
                        int64_t samples);
 
-/// Whether the positions of a layer's rows can be grouped into `samples`
-/// samples.
+/// Whether it is known to which of `samples` samples each row of a layer's
+/// input and of its output gradient belongs.
 bool hasSamples(LayerOp layer, const LayerAxes &axes, int64_t samples);
 
-/// Reduces rows to one per sample instead of one per position: the input's mean
-/// over positions, or the output gradient's sum. Both are [samples, blocks,
-/// columns]. Source: Eschenhagen et al., "Kronecker-factored approximate
-/// curvature for modern neural network architectures", NeurIPS 2023
+/// Reduces rows to one per sample instead of one per position: for the input,
+/// the mean over positions, for the output gradient, their sum. Updates `side`
+/// to the axes of the result. Source: Eschenhagen et al., "Kronecker-factored
+/// approximate curvature for modern neural network architectures", NeurIPS 2023
 /// (K-FAC-reduce).
 Value reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
                       LayerOp layer, int64_t samples, bool isOutput);
 
-/// Returns `sum` plus the second moment of the rows that `side` describes, with
-/// a column of ones if `ones`, in the diagonal blocks of `factor`.
+/// Builds `sum` plus the sum over rows of each row's outer product with itself,
+/// in the packed diagonal blocks of `factor`. `side` describes the rows; if
+/// `ones`, a column of ones is appended to them.
 Value buildSecondMoment(OpBuilder &builder, Value rows, LayerSide side,
                         LayerOp layer, bool ones, Value sum,
                         const KfacFactor &factor);

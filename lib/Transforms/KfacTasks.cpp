@@ -12,7 +12,9 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The events that are counted, for the host to report.
+/// The events that tasks count for the log: statistics that aren't finite and
+/// are skipped, inversions that are retried with more damping, and old inverses
+/// that are kept because all tries failed.
 static constexpr StringLiteral kCounts[] = {"skipped", "retried", "kept"};
 
 //===----------------------------------------------------------------------===//
@@ -43,8 +45,8 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
   SmallVector<int64_t> shape = factor.getShape();
   std::string mean = (name + "factor").str();
   bool isSent = !factor.isOfOutput && sent.contains(&unit);
-  // Where a factor is formed of one group's rows, its mean is where the
-  // inverses are.
+  // With placement `local`, the mean is only on the replicas with the inverse,
+  // unless it is sent to other stages.
   ReplicasAttr holders =
       factor.group >= 0 && !isSent ? unit.holders : ReplicasAttr();
   if (factor.owner) {
@@ -83,8 +85,8 @@ void KfacTasks::declareVariables() {
     if (isKronecker)
       declareFactor(unit, unit.input, "input_");
     declareFactor(unit, unit.output, isKronecker ? "output_" : "");
-    // There is one value per copy, even where each copy has variables of its
-    // own: the others are 0.
+    // Inner products have a value for each copy, even if the weight is a single
+    // copy's: those of other copies stay 0.
     tasks
         .declareOf(unit.weight.variable, Purpose::inner_product, {},
                    tasks.scalarType(wide, true), unit.getBlock())
@@ -102,7 +104,7 @@ VariableOp KfacTasks::declareCount(StringRef name) {
 }
 
 /// Returns the counter `name` to which the tasks of `block` add. In a job of
-/// several stages each block has its own, which the last stage adds up.
+/// several stages each block has its own counter; the last stage adds these up.
 VariableOp KfacTasks::getCounter(StringRef name, int64_t block) {
   std::string own = name.str();
   if (tasks.getJob().getStageCount() > 1)
@@ -117,13 +119,15 @@ VariableOp KfacTasks::getCounter(StringRef name, int64_t block) {
   return counter;
 }
 
-/// Adds to the number of times that something has happened in a task.
+/// Adds to the current task's count `name` of events, for the copy, or the
+/// copies, of the current unit.
 void KfacTasks::count(StringRef name, const Expression &number) {
   Expression &sum = counts[{name.str(), copy.value_or(-1)}];
   sum = sum.isNull() ? number : sum + number;
 }
 
-/// Declares the counts of the current task, which some replicas run.
+/// Returns the variable for the count `name` of the current task, which only
+/// some replicas run; declares it if need be.
 VariableOp KfacTasks::declareCountOf(StringRef name) {
   std::string symbol = names::getCompilerSymbol("curvature_count/" + name +
                                                 "/" + task.makeName());
@@ -136,12 +140,13 @@ VariableOp KfacTasks::declareCountOf(StringRef name) {
   return declared;
 }
 
-/// Adds to the counts of the step's other tasks, for the host to report. Counts
-/// of some replicas are sent to all, which then add them up.
+/// Ends the current task by adding its counts to the counters that the host
+/// reports. If only some replicas run the task, writes the counts to variables
+/// of their own, which are sent to all replicas to be added up (buildCount).
 void KfacTasks::writeCounts() {
   DenseSet<Operation *> begun;
   for (auto &[key, sum] : counts) {
-    // Counts of all copies come first.
+    // Counts for all copies (-1) come before those for single copies.
     auto of = key.second < 0 ? std::nullopt : std::optional(key.second);
     VariableOp counter = task.getReplicas()
                              ? declareCountOf(key.first)
@@ -153,7 +158,7 @@ void KfacTasks::writeCounts() {
   counts.clear();
 }
 
-/// Adds up the counters of all blocks, where these have their own.
+/// In a job of several stages, builds the sums of the counters of all blocks.
 void KfacTasks::addCounts() {
   for (auto &[name, ofBlocks] : counters) {
     Expression sum = number(0.0);
@@ -175,8 +180,9 @@ void KfacTasks::startTask(StringRef part, int64_t block,
 }
 
 namespace {
-/// Builds tasks of a part: by block, then by the replicas that run them, in the
-/// order in which they occur; those that all run come last, so that others are
+/// Divides the work of a part into tasks: by block, and by the replicas that
+/// run it, in the order in which these are first named. In each block, tasks
+/// for some replicas come before the one for all replicas, so that they are
 /// done sooner.
 template <typename Work>
 class Dealt {
@@ -185,7 +191,8 @@ public:
     auto &lists = replicas ? ofSome[block] : ofAll[block];
     lists[replicas].push_back(work);
   }
-  /// Calls with block, replicas and work.
+  /// Calls `visit` for each task, with its block, its replicas and a list of
+  /// its work.
   template <typename Visit>
   void visit(Visit visit) {
     std::set<int64_t> blocks;
@@ -223,7 +230,7 @@ void KfacTasks::buildPart(
       });
 }
 
-/// Builds inversions: both factors of a unit in one task where the same
+/// Builds the invert tasks. Both factors of a unit are in one task if the same
 /// replicas invert them.
 void KfacTasks::buildInversions() {
   struct Inversion {
@@ -257,8 +264,9 @@ void KfacTasks::buildInversions() {
       });
 }
 
-/// Adds up the counts of tasks of some replicas, after they were sent to all;
-/// where there are several stages, those of one block.
+/// Builds tasks of `part`, which all replicas run: they add up the counts of
+/// tasks that only some replicas run. In a job of several stages there is one
+/// task for each block, otherwise one for all.
 void KfacTasks::buildCount(StringRef part) {
   bool hasStages = tasks.getJob().getStageCount() > 1;
   std::map<int64_t, SmallVector<std::pair<std::string, VariableOp>>> ofBlocks;
@@ -275,7 +283,8 @@ void KfacTasks::buildCount(StringRef part) {
   }
 }
 
-/// Computes ν, from products that are added in the order of the parameters.
+/// Builds the task that computes ν. Inner products are added up in the order of
+/// the parameters.
 void KfacTasks::buildScale() {
   startTask(parts::kScale, -1, ReplicasAttr());
   copy = std::nullopt;
@@ -290,8 +299,8 @@ void KfacTasks::buildScale() {
     if (added.insert(product).second)
       sum = sum + read(product);
   }
-  // Gradients are of a sum: the product with the mean's gradient is theirs
-  // divided by the squared sum of weights.
+  // Gradients are those of the sum of losses. To get the inner product for the
+  // mean loss, divide twice, as V and Grad are both proportional to the loss.
   if (VariableOp terms = tasks.getVariables().lookup(Purpose::loss_weight)) {
     Expression divisor = getGradientDivisor(read(terms).to(wide));
     sum = sum / (divisor * divisor);

@@ -1,18 +1,21 @@
 //===- KfacTasks.h - From moments to preconditioned gradients ---*- C++ -*-===//
 //
-// For each layer and step, let A be the mean of a aᵀ over the rows a of a
-// layer's input, and G the mean of g gᵀ over those of its output gradient,
-// times the terms of the loss, both as running means, and λ the damping:
+// For a layer, let A be the mean of a aᵀ over the rows a of its input, and G
+// the sum of g gᵀ over the rows g of its output gradient, times the number of
+// terms that the loss is the mean of. Both are running means over steps. With
+// damping λ, learning rate lr, and κ the option `kl_clip`, inverses
+// precondition as follows:
 //
 //   π = √(mean diagonal of A / mean diagonal of G)
 //   V = (G + √λ/π I)⁻¹ Grad (A + √λ·π I)⁻¹
 //   ν = min(1, √(κ / (lr² |Σ ⟨V, Grad⟩|)))
 //
-// and the optimizer gets ν V. Sources: Martens and Grosse, ICML 2015 (factors,
-// π); Grosse and Martens, "A Kronecker-factored approximate Fisher matrix for
-// convolution layers", ICML 2016; Ba, Grosse and Martens, "Distributed
-// second-order optimization using Kronecker-factored approximations", ICLR 2017
-// (ν).
+// The sum is over all layers, and the optimizer gets ν V. docs/kfac.md has the
+// formulas for eigenbases, too. Sources: Martens and Grosse, ICML 2015
+// (factors, π); Grosse and Martens, "A Kronecker-factored approximate Fisher
+// matrix for convolution layers", ICML 2016; Ba, Grosse and Martens,
+// "Distributed second-order optimization using Kronecker-factored
+// approximations", ICLR 2017 (ν).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KFACTASKS_H
@@ -25,7 +28,8 @@
 
 namespace mlir::hfta {
 
-/// Builds the tasks curvature, invert, precondition and scale.
+/// Builds the tasks curvature, invert, precondition and scale, and their
+/// variables.
 class KfacTasks {
 public:
   KfacTasks(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units)
@@ -36,7 +40,7 @@ public:
   void build();
 
 private:
-  // Declares variables.
+  // Declarations of variables.
   VariableOp declareState(const KfacUnit &unit, StringRef name,
                           ArrayRef<int64_t> shape, Type elementType,
                           ReplicasAttr holders);
@@ -45,7 +49,7 @@ private:
   void declareVariables();
   VariableOp declareCountOf(StringRef name);
 
-  // Formulas for the copies of the current unit.
+  // Formulas for the copy, or the copies, of the current unit.
   Expression wrap(Value value) const {
     return {builder, tasks.getLoc(), value};
   }
@@ -76,7 +80,9 @@ private:
   int64_t getStage(const KfacUnit &unit) const {
     return tasks.getJob().getStage(unit.getBlock());
   }
-  /// Whether it has eigenvectors or an inverse of its own.
+  /// Whether invert tasks compute an inverse or eigenvectors of the factor.
+  /// Eigenvectors aren't computed again for another unit's factor, and a
+  /// diagonal factor needs none.
   bool isInverted(const KfacFactor &factor) const {
     return !isEigen() || !(factor.owner || factor.isDiagonal);
   }
@@ -117,20 +123,24 @@ private:
   MutableArrayRef<KfacUnit> units;
   FloatType type; ///< the type of factors and inverses
   Type wide;
+  /// The copy that the current unit is for; without a value: all copies.
   std::optional<int64_t> copy;
   /// The counts of the current task, by name and copy.
   std::map<std::pair<std::string, int64_t>, Expression> counts;
-  /// The counters of blocks that have their own, by name.
+  /// In a job of several stages, the counters of single blocks, by the name of
+  /// the count.
   std::map<std::string, SmallVector<VariableOp>> counters;
-  TaskAttr task; ///< the current one
-  /// Whether the current task preconditions from rows the units that can be.
+  TaskAttr task; ///< the task that is being built
+  /// Whether the current task preconditions units from their rows, where that
+  /// is possible.
   bool takesRows() const {
     return task.getPart().getValue() == parts::kPreconditionRows;
   }
-  /// Units whose input factor is shared by layers of other stages: all replicas
-  /// of the unit's stage have it, and send it there.
+  /// Units whose input factor layers of other stages share. All replicas of the
+  /// unit's stage have the factor, and send it to these stages.
   DenseSet<const KfacUnit *> sent;
-  /// Counts of tasks of some replicas, by name, which all replicas add up.
+  /// Counts of tasks that some replicas run, each as the count's name and a
+  /// variable. All replicas add them up.
   SmallVector<std::pair<std::string, VariableOp>> countsOfSome;
 };
 

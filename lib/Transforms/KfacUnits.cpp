@@ -13,7 +13,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A parameter's symbol, and the copy that it is used for: -1 for all.
+/// A parameter's symbol, and the copy that uses it, or -1 for all copies.
 using Key = std::pair<StringRef, int64_t>;
 using Layers = std::map<Key, SmallVector<LayerOp>>;
 
@@ -45,7 +45,8 @@ private:
 
   TaskBuilder &tasks;
   const Job &job;
-  /// The layers of each parameter's uses, and those that it is the bias of.
+  /// For each parameter, the layers of which it is the weight, and those of
+  /// which it is the bias.
   Layers layersOf, biasOf;
   std::vector<std::unique_ptr<ParameterPattern>> excluded;
   /// Biases that belong to another parameter's unit.
@@ -56,7 +57,8 @@ private:
 
 void UnitFinder::collectLayers() {
   for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
-    // Skip these: they name the same layers again, and keep no gradients.
+    // Skip backwards from drawn targets: they name the same layers again, and
+    // store no gradients.
     auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
     if (task && task.getPart() == parts::kSampledMoments)
       continue;
@@ -69,8 +71,8 @@ void UnitFinder::collectLayers() {
   }
 }
 
-/// Returns the copies for which a parameter is used one by one; -1: all at
-/// once.
+/// Returns the copies that use a parameter separately, each of which gets a
+/// unit; {-1} if all copies use it together.
 SmallVector<int64_t> UnitFinder::getCopies(VariableOp variable) const {
   auto isApart = [&](const Layers &layers) {
     auto next = layers.lower_bound({variable.getSymName(), 0});
@@ -83,7 +85,8 @@ SmallVector<int64_t> UnitFinder::getCopies(VariableOp variable) const {
   return llvm::to_vector(llvm::seq<int64_t>(0, job.copies));
 }
 
-/// Finds the layers for all copies, and those for the leaf's own.
+/// Returns the layers in `all` of the leaf's variable, for all copies and for
+/// the leaf's copy.
 SmallVector<LayerOp> UnitFinder::findLayers(const Layers &all,
                                             const TrainedLeaf &leaf) {
   SmallVector<LayerOp> layers;
@@ -107,8 +110,9 @@ bool UnitFinder::isExcluded(VariableOp variable) const {
 // Rules
 //===----------------------------------------------------------------------===//
 
-/// Whether a bias, or a shift, has its elements in the order of the unit's
-/// columns, or features. Those of one axis have only one order.
+/// Whether the elements of a bias (`isColumn`), or of a shift, are in the order
+/// of the unit's output columns, or features. Along a single axis there is only
+/// one order.
 bool UnitFinder::hasSameOrder(const KfacUnit &unit, VariableOp bias,
                               bool isColumn) const {
   LayerOp layer = unit.layers.front();
@@ -145,7 +149,7 @@ void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
       return;
   if (!bias.getTrained() || !getGradient(bias) || isExcluded(bias))
     return;
-  // Any other op that adds it contributes to its gradient.
+  // Any other use of the bias would contribute to its gradient.
   for (int64_t of : {int64_t(-1), copy}) {
     if (layersOf.count({name, of}))
       return;
@@ -199,8 +203,10 @@ void UnitFinder::makeKronecker(KfacUnit &unit) {
     takeBias(unit, /*isColumn=*/true);
 }
 
-/// Makes a unit of a scale of normalized values, or of an added parameter: for
-/// each sample, the sum of its gradient over positions is known.
+/// Gives a unit the rule `unit`, if each sample's gradient of the parameter can
+/// be computed as a sum over positions; otherwise makes it plain. This is for
+/// scales of normalized values and, with `isBias`, for parameters that are
+/// added.
 void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   if (job.kfacOthers == "plain")
     return makePlain(unit, "'others = plain'");
@@ -229,7 +235,8 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   } else {
     unit.featureAxes = {1};
   }
-  // For a single sample there is nothing to add up.
+  // An axis of a single sample isn't summed over, but it numbers no features
+  // either.
   if (shape[samples->axis] == 1)
     llvm::erase(unit.featureAxes, samples->axis);
   if (llvm::is_contained(unit.featureAxes, samples->axis))

@@ -22,7 +22,7 @@ void LayerLinks::record(const OpBackward &backward) {
 }
 
 /// Returns the uses through which a gradient flows back, in the order of their
-/// ops; for an arrayed value, only those by `copy`, if one is given.
+/// ops. If `copy` is given, omits hfta.unstack ops of other copies.
 SmallVector<OpOperand *>
 LayerLinks::getUses(Value value, std::optional<int64_t> copy) const {
   SmallVector<OpOperand *> uses;
@@ -43,7 +43,8 @@ LayerLinks::getUses(Value value, std::optional<int64_t> copy) const {
   return uses;
 }
 
-/// Follows a parameter to the ops that it is a weight of.
+/// Follows a parameter to the ops of which it is a weight, and to its other
+/// uses, and adds a link for each.
 void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
   SmallVector<std::pair<Value, std::optional<int64_t>>> worklist = {
       {parameter, leaf.copy}};
@@ -54,8 +55,8 @@ void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
       if (!seen.insert({operand, copy.value_or(-1)}).second)
         continue;
       ParameterUse use = getParameterUse(*operand);
-      // A layer whose input is computed from parameters alone has no samples:
-      // its rows aren't those that second-order methods average over.
+      // A layer whose input is computed from parameters alone doesn't have one
+      // row per sample, but second-order methods average over samples.
       if (use.role == UseRole::weight &&
           !samples->isFromData(operand->getOwner()->getOperand(*use.input)))
         use = ParameterUse();
@@ -75,8 +76,9 @@ void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
 // Biases
 //===----------------------------------------------------------------------===//
 
-/// Returns the axes of a layer's output that its weight has too, and which
-/// don't number rows. Nothing for kinds whose bias is no column of the weight.
+/// Returns the axes of a layer's output that its weight has too: those of
+/// output features, not of rows. Returns nothing for kinds of layers whose bias
+/// isn't like an additional column of the weight.
 static std::optional<SmallVector<int64_t>> getColumns(const ParameterUse &use) {
   if (use.kind == LayerKind::convolution)
     return SmallVector<int64_t>{1};
@@ -91,7 +93,8 @@ static std::optional<SmallVector<int64_t>> getColumns(const ParameterUse &use) {
   return columns;
 }
 
-/// Maps axes to those of a reshaped value; nothing if one is no axis of it.
+/// Maps axes to those of a reshaped value. Returns nothing if an axis isn't
+/// kept.
 static std::optional<SmallVector<int64_t>> reshapeAxes(ArrayRef<int64_t> axes,
                                                        ArrayRef<int64_t> from,
                                                        ArrayRef<int64_t> to) {
@@ -111,7 +114,8 @@ static std::optional<SmallVector<int64_t>> reshapeAxes(ArrayRef<int64_t> axes,
   return moved;
 }
 
-/// Maps axes to those after an op that a layer's output passes through.
+/// Maps axes of an op's operand to axes of its result. Returns nothing unless
+/// the op only rearranges elements.
 static std::optional<SmallVector<int64_t>>
 passAxes(Operation *op, std::optional<SmallVector<int64_t>> axes) {
   if (!axes || isa<StackOp, UnstackOp, CastOp>(op))
@@ -129,9 +133,10 @@ passAxes(Operation *op, std::optional<SmallVector<int64_t>> axes) {
   return moved;
 }
 
-/// Returns the axes along which a sum's operand isn't repeated.
+/// Returns the axes along which an operand of a sum isn't broadcast.
 static SmallVector<int64_t> getVariedAxes(Value value) {
-  // A stack's copies are repeated alike, or the copies are visited one by one.
+  // The first copy of a stack is enough: all copies are broadcast alike, or
+  // each copy is traced on its own.
   while (isa_and_nonnull<CastOp, StackOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   SmallVector<int64_t> axes;
@@ -160,8 +165,8 @@ static bool isSameAxes(ArrayRef<int64_t> first, ArrayRef<int64_t> second,
   return left == right;
 }
 
-/// Traces `operand` of a sum or layer back to a parameter, if ops only pass its
-/// elements on.
+/// Traces an operand of a sum or layer back to a parameter. Returns no bias if
+/// other ops than those that pass elements on lie between.
 LayerLinks::Bias
 LayerLinks::traceBias(OpOperand &operand, std::optional<int64_t> copy,
                       std::optional<SmallVector<int64_t>> columns) const {
@@ -193,8 +198,8 @@ LayerLinks::traceBias(OpOperand &operand, std::optional<int64_t> copy,
   return bias;
 }
 
-/// Finds the parameter that is added to a layer's output, if that has no other
-/// use.
+/// Finds the parameter that is added to a layer's output, provided that the
+/// output has no other use.
 LayerLinks::Bias LayerLinks::findBias(const Link &link,
                                       std::optional<int64_t> copy) const {
   Operation *op = link.operand->getOwner();
@@ -278,8 +283,8 @@ void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
   callback(op, std::next(last->getIterator()));
 }
 
-/// Returns the link with its bias; if the copies' biases are different
-/// variables, a link and a bias for each copy.
+/// Returns the link with its bias. If the biases of the copies are different
+/// variables, returns a link and a bias for each copy.
 SmallVector<std::pair<LayerLinks::Link, LayerLinks::Bias>>
 LayerLinks::findBiases(Link link) const {
   Bias bias = findBias(link, link.copy);
@@ -302,8 +307,8 @@ void LayerLinks::forEachBias(
           visit(link.leaf.variable, bias.variable);
 }
 
-/// Builds the layer of a parameter that is added to something other than a
-/// layer's output, for those copies for which it is.
+/// Builds an hfta.layer for a parameter that is added to something other than a
+/// layer's output, for all copies for which no layer names it as a bias.
 void LayerLinks::buildShift(Link link) {
   auto isTold = [&](int64_t copy) {
     return told.contains({link.operand, copy});
@@ -320,7 +325,7 @@ void LayerLinks::buildShift(Link link) {
   }
 }
 
-/// Orders links by forward ops, then by the copies of one op, then by names.
+/// Orders links by forward ops, then by operands and copies, then by names.
 bool LayerLinks::isBefore(const Link &first, const Link &second) {
   Operation *one = first.operand->getOwner();
   Operation *other = second.operand->getOwner();

@@ -15,34 +15,37 @@
 
 namespace mlir::hfta {
 
+/// Follows the trained parameters of a step to the ops that use them, and
+/// builds an hfta.layer for each use.
 class LayerLinks {
 public:
-  /// `remarks`: reports parameters that are no layer's, unless another pass
-  /// does.
+  /// With `remarks`, build() reports parameters that aren't a layer's weight.
+  /// Another pass may report them instead.
   LayerLinks(TaskBuilder &tasks, bool remarks)
       : tasks(tasks), remarks(remarks) {}
 
-  /// Sets the divisor of the loss, which has `terms` terms in all
-  /// micro-batches.
+  /// Sets the divisor of the loss. The loss of a step, in all micro-batches,
+  /// has `terms` terms.
   void setLossDivisor(LossDivisor divisor, int64_t terms) {
     lossDivisor = divisor;
     lossTerms = terms;
   }
-  /// Remembers the backward of an op.
+  /// Remembers the gradients of an op's result and operands.
   void record(const OpBackward &backward);
-  /// A trained parameter, read as `value`.
+  /// Adds a trained parameter, which is read as `value`.
   void addLeaf(const TrainedLeaf &leaf, Value value) {
     leaves.insert({value, leaf});
   }
-  /// Finds the ops that the leaves are weights of, when all leaves have been
+  /// Finds all uses of the leaves. Must be called after all leaves have been
   /// added.
   void find();
-  /// Visits each weight of a layer with the bias that is added to its output.
+  /// Calls `visit` with each weight of a layer to whose output a bias is added,
+  /// and with the bias.
   void forEachBias(
       llvm::function_ref<void(VariableOp weight, VariableOp bias)> visit) const;
   /// Builds an hfta.layer for each use of a leaf, in the order of the forward
-  /// ops, and reports uses that are no layer's weight. As in reverse mode,
-  /// `take` is called with the ops that belong to a forward op's backward.
+  /// ops, and reports uses that aren't a layer's weight. For each layer, `take`
+  /// is called with the forward op and the first new op, as in reverse mode.
   void build(
       llvm::function_ref<void(Operation *forward, Block::iterator first)> take);
 
@@ -52,18 +55,22 @@ private:
     Value result;
     SmallVector<Value> operands;
   };
-  /// The op that uses a parameter, or one copy of it, and how.
+  /// The use of a parameter, or of one copy of it, by an op.
   struct Link {
     TrainedLeaf leaf;
     OpOperand *operand;
     ParameterUse use;
     std::optional<int64_t> copy;
   };
+  /// The parameter that is added to a layer's output.
   struct Bias {
-    OpOperand *operand = nullptr; ///< the sum's; null: there is none
+    OpOperand *operand = nullptr; ///< operand of the sum; null if none
     VariableOp variable;
+    /// Whether the bias has one element per output feature, as an additional
+    /// column of the weight has.
     bool isColumn = false;
-    /// Whether copies have different ones: findBias must be called for each.
+    /// Whether the copies have different biases, so that findBias() must be
+    /// called for each copy.
     bool differs = false;
   };
 
@@ -87,9 +94,9 @@ private:
   llvm::MapVector<Value, TrainedLeaf> leaves;
   DenseMap<Operation *, Gradients> gradients; ///< by forward op
   SmallVector<Link> links;
-  std::optional<SampleStrides> samples; ///< for the step's values
-  /// Operands of sums that are reported with their layer, and the copy (-1:
-  /// all).
+  std::optional<SampleStrides> samples; ///< sample strides of the step's values
+  /// The biases, as operands of sums, that a layer already names, and their
+  /// copy (-1: all copies).
   DenseSet<std::pair<OpOperand *, int64_t>> told;
   llvm::function_ref<void(Operation *, Block::iterator)> callback;
 };

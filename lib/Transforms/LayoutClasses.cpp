@@ -1,4 +1,4 @@
-//===- LayoutClasses.cpp - Tensors that are stored alike ------------------===//
+//===- LayoutClasses.cpp - Tensors that share a layout --------------------===//
 
 #include "LayoutClasses.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -21,8 +21,8 @@ RankedTensorType hfta::getStoredType(RankedTensorType logical) {
                                logical.getEncoding());
 }
 
-/// Whether vectors along channels are at least as good as along the last
-/// spatial axis.
+/// Returns whether vectors along channels cost no more than vectors along the
+/// last spatial axis.
 static bool prefersChannelsLast(RankedTensorType type) {
   ArrayRef<int64_t> shape = type.getShape();
   if (shape.size() < 3 || ShapedType::getNumElements(shape) == 0)
@@ -47,8 +47,10 @@ void LayoutClasses::join(Value one, Value other) {
                getNumber(other.getAsOpaquePointer()));
 }
 
-/// Adds an op whose vectors run along its result's channels or positions: its
-/// operands should be stored in the same order.
+/// Joins the activations of an op whose vectors run along channels or
+/// positions, since they should have the same layout. If the op chooses
+/// layouts, votes for channels last where the op's result and the activation
+/// itself prefer them.
 void LayoutClasses::addActivations(ActivationOpInterface op) {
   bool resultPrefers = true;
   SmallVector<SmallVector<Value>> lists = op.getActivations();
@@ -91,7 +93,8 @@ OperandRange LayoutClasses::getStacked(StackOp stack) const {
   return view.uses ? inputs.slice(view.copy, 1) : inputs;
 }
 
-/// Whether a kernel reads the value, perhaps by way of stacks of copies.
+/// Returns whether a kernel reads the value, directly or through stacks of
+/// copies.
 bool LayoutClasses::isRead(Value value) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (!isSeen(user))

@@ -1,4 +1,4 @@
-//===- LayoutClasses.h - Tensors that are stored alike ----------*- C++ -*-===//
+//===- LayoutClasses.h - Tensors that share a layout ------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_LAYOUTCLASSES_H
 #define HFTA_LIB_TRANSFORMS_LAYOUTCLASSES_H
@@ -11,43 +11,47 @@
 
 namespace mlir::hfta {
 
-/// Whether a variable may be stored in another order than its logical one, as
-/// only tasks access it.
+/// Returns whether a variable may be stored in another order than its logical
+/// one, because only tasks access it.
 bool isOfTasksAlone(VariableOp variable);
 
-/// Returns a tensor type that is stored with channels last.
+/// Returns the type of a tensor whose axes are permuted to channels last.
 RankedTensorType getStoredType(RankedTensorType logical);
 
-/// The ops of tasks that are taken into account: those that serve a certain
-/// copy.
+/// A restriction to the ops that serve one copy.
 struct LayoutView {
   const CopyUses *uses = nullptr; ///< null: all ops
   int64_t copy = -1;
 };
 
 /// Groups the tensors of all tasks, between kernels and inside them, into
-/// classes that have one layout: a kernel's operands and results with the
-/// values inside, the operands and results of one elementwise op, the values of
-/// a saved or cut variable, and a value with its recomputed equal. The classes
-/// don't depend on how ops are grouped into kernels or tasks cut into blocks.
+/// classes that have one layout. A class joins a kernel's operands and results
+/// with the values inside, the operands and results of an elementwise op, the
+/// values of a saved or cut variable, and a value with its recomputation. The
+/// classes don't depend on how ops are grouped into kernels, or tasks are cut
+/// into blocks.
 class LayoutClasses {
 public:
-  /// Classifies tasks whose ops are grouped into kernels. With a view, only its
-  /// ops count, as in the program of its copy alone. `recomputed` are all pairs
-  /// of `findRecomputed`.
+  /// Classifies tasks whose ops are grouped into kernels. With a view, only the
+  /// view's ops count, so that the classes are those of a program for this copy
+  /// alone. `recomputed` are all pairs of `findRecomputed`.
   LayoutClasses(ModuleOp module, ArrayRef<std::pair<Value, Value>> recomputed,
                 LayoutView view = {});
 
-  /// Whether a tensor's class is stored with channels last, as far as possible.
+  /// Returns whether a tensor's class is stored with channels last where
+  /// possible.
   bool isChannelsLast(Value value) const;
-  /// Whether a variable's class is; not where only views read the variable.
+  /// Returns whether a variable is stored with channels last. It isn't if it is
+  /// read, but not by kernels.
   bool isChannelsLast(VariableOp variable) const;
-  /// Whether a value of such a class can have been stored with channels last:
-  /// by a kernel or in such a variable, perhaps by way of stacks of copies.
+  /// Returns whether a value of a class with channels last can have been stored
+  /// that way: by a kernel or in a variable, directly or through stacks of
+  /// copies.
   bool isCarried(Value value) const;
 
 private:
-  /// Returns the view's copy of a stack; all copies without a view.
+  /// Returns the operand of a stack for the view's copy, or all operands
+  /// without a view.
   OperandRange getStacked(StackOp stack) const;
   bool isRead(Value value) const;
   bool isSeen(Operation *op) const {
@@ -63,12 +67,13 @@ private:
   LayoutView view;
   DenseMap<const void *, unsigned> numbers;
   llvm::IntEqClasses classes;
-  /// Activations of ops that would choose channels last.
+  /// The activations for which an op chooses channels last.
   SmallVector<unsigned> votes;
+  /// The leaders of the classes with channels last.
   DenseSet<unsigned> chosen;
-  /// Variables that are read, and whether kernels read them.
+  /// The variables that tasks read, and whether kernels read them.
   DenseMap<Operation *, bool> reads;
-  /// The variables that reads of tasks name.
+  /// The variable that each read of a task names.
   DenseMap<Operation *, VariableOp> variables;
 };
 

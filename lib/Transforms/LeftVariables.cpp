@@ -1,4 +1,4 @@
-//===- LeftVariables.cpp - Variables that tasks leave for others ----------===//
+//===- LeftVariables.cpp - Variables that tasks pass on -------------------===//
 
 #include "LeftVariables.h"
 

@@ -1,4 +1,4 @@
-//===- LeftVariables.h - Variables that tasks leave for others --*- C++ -*-===//
+//===- LeftVariables.h - Variables that tasks pass on -----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_LEFTVARIABLES_H
 #define HFTA_LIB_TRANSFORMS_LEFTVARIABLES_H
@@ -14,13 +14,13 @@ struct LeftVariable {
   SmallVector<ReadOp> reads;
 };
 
-/// Collects the variables of role `saved`, and statistics of micro-batches,
-/// that are written once, for all copies, with a value of their own type, and
-/// not read copy by copy; in the order of the module.
+/// Collects the variables of role `saved`, and batch statistics, that are
+/// written once, for all copies, with a value of their own type, and aren't
+/// read copy by copy. They are in the order of the module.
 SmallVector<LeftVariable> collectLeftVariables(ModuleOp module);
 
-/// Whether a value is a parameter's, for all copies: nothing between a forward
-/// and its backward changes it.
+/// Returns whether a value is read from a parameter, for all copies. Nothing
+/// changes parameters between a forward and its backward.
 bool isParameter(Value value, const SymbolTable &symbols);
 
 } // namespace mlir::hfta

@@ -5,13 +5,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The state of a copy: its scale, how many steps in a row had no overflow, and
-/// how many have left the copy as it was.
+/// The state of each copy: its scale, the number of consecutive steps without
+/// an overflow, and the number of all steps that were skipped because of one.
 static constexpr StringLiteral kFactor = "factor", kGoodSteps = "good_steps",
                                kSkippedSteps = "skipped_steps";
 
-/// The range of a scale: it stays a normal f32, the type in which the loss is
-/// multiplied by it.
+/// The range of a scale. A scale in it is a normal f32, the type in which the
+/// loss is multiplied by it.
 static constexpr double kLeast = 0x1p-126, kMost = 0x1p126;
 
 static VariableOp getState(TaskBuilder &tasks, StringRef name) {
@@ -75,7 +75,7 @@ Expression hfta::buildLossScale(TaskBuilder &tasks, const Expression &squares,
       isFinite.select(clip / scale, std::numeric_limits<double>::quiet_NaN());
   Expression goodSteps = grows.select(0.0, nextGood);
 
-  // A value that has been read is used before it is written.
+  // Results are written before the state from which they were read.
   auto report = [&](StringRef name, const Expression &value) {
     tasks.write(value,
                 tasks.getVariables().lookup(Purpose::loss_scale_result, name));

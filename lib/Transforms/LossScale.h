@@ -1,11 +1,10 @@
 //===- LossScale.h - Scales of losses ---------------------------*- C++ -*-===//
 //
-// The loss scales of a job with `loss_scale`. Gradients of a loss times a power
-// of two are those of the loss times it, except for values that are too small
-// or too large for the types that they are rounded to on their way. Each copy
-// has a scale of its own, which follows from its own gradients: Micikevicius et
-// al., "Mixed precision training", ICLR 2018, by the rules of PyTorch's
-// GradScaler.
+// The loss scales of a job with `loss_scale`. If the loss is multiplied by a
+// power of two, so are its gradients, and fewer of them are too small for the
+// types to which they are rounded. Each copy has its own scale, which follows
+// from its own gradients by the rules of PyTorch's GradScaler. Source:
+// Micikevicius et al., "Mixed precision training", ICLR 2018.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_LOSSSCALE_H
@@ -16,26 +15,27 @@
 
 namespace mlir::hfta {
 
-/// Declares each copy's scale and its counts, which are state as the
-/// optimizer's is, and the results that a step reports of them.
+/// Declares each copy's scale and counts, which are state like the optimizer's,
+/// and the results about them that a step reports.
 void declareLossScale(TaskBuilder &tasks);
 
-/// Reads each copy's scale in `type`: the gradient with respect to its loss.
+/// Reads each copy's scale in `type`. It is the gradient with respect to the
+/// copy's loss, from which the backward begins.
 Value readLossScale(TaskBuilder &tasks, Type type);
 
-/// Reads how many of the steps so far have changed a copy, as its optimizer has
-/// counted them: a scalar in f64.
+/// Reads the number of steps so far that weren't skipped, as a scalar in f64.
+/// The optimizer counts a copy's steps by it.
 Value readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy);
 
-/// Builds into the clip task the next step's scale. `squares` is the sum of the
-/// squares of all gradients, still scaled, and `clip` the factor for gradients
-/// of the loss itself; f64 scalars, one per copy. Returns the factor that
-/// gradients are multiplied by: NaN where `squares` isn't finite, in which case
-/// the step leaves the copy as it was.
+/// Builds the next step's scale into the task `clip`. `squares` is the sum of
+/// the squares of all gradients, which are still scaled, and `clip` is the
+/// factor that clips unscaled gradients; both are scalars in f64, one per copy.
+/// Returns the factor by which gradients are multiplied, or NaN where `squares`
+/// isn't finite: then the step leaves the copy unchanged.
 Expression buildLossScale(TaskBuilder &tasks, const Expression &squares,
                           const Expression &clip);
 
-/// Whether gradients multiplied by this factor change the copy.
+/// Returns whether a step with this factor for gradients changes the copy.
 inline Expression isTaken(const Expression &clipScale) {
   return clipScale.compare(ComparePredicate::greater_equal, 0.0);
 }

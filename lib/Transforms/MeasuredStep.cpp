@@ -1,4 +1,4 @@
-//===- MeasuredStep.cpp - A step's model by measured times ----------------===//
+//===- MeasuredStep.cpp - Measured times in the model of a step -----------===//
 
 #include "MeasuredStep.h"
 
@@ -39,7 +39,8 @@ static std::vector<std::string> getNames(Attribute cut) {
   return names;
 }
 
-/// Finds the runs of the model's blocks that are the measured blocks.
+/// Finds the consecutive blocks of the model of which each measured block
+/// consists.
 llvm::Error StepMeasurer::findBlocks(ArrayAttr cuts) {
   size_t next = 0, count = cuts ? cuts.size() : 0;
   for (auto [number, cut] : llvm::enumerate(costs.cuts)) {
@@ -58,7 +59,8 @@ llvm::Error StepMeasurer::findBlocks(ArrayAttr cuts) {
   return llvm::Error::success();
 }
 
-/// Returns the seconds of one copy in a step of the job; 0 if not measured.
+/// Returns the seconds that a task takes for one copy in a step of the job, or
+/// 0 if it wasn't measured.
 double StepMeasurer::getSeconds(StringRef part, int64_t block,
                                 bool isOfMicroBatches) const {
   MeasuredTask task = costs.tasks.lookup(TaskAttr::makeName(part, block));
@@ -73,8 +75,8 @@ double StepMeasurer::getSeconds(StringRef part, int64_t block,
          static_cast<double>(job.batch) / static_cast<double>(costs.batch);
 }
 
-/// Distributes measured seconds in proportion to the estimates; in equal parts
-/// where these are zero.
+/// Distributes measured seconds in proportion to the estimated ones, or in
+/// equal parts if these are zero.
 void StepMeasurer::scale(ArrayRef<double *> seconds, double measured) const {
   double whole = 0;
   for (double *each : seconds)
@@ -121,7 +123,7 @@ llvm::Error hfta::measureStep(const MeasuredTasks &measured, ArrayAttr cuts,
   return StepMeasurer(measured, job, model).measure(cuts);
 }
 
-/// Whether the model has times for each block's tasks of this part.
+/// Returns whether the model has times for the tasks of this part.
 static bool isModelled(StringRef part) {
   return part == parts::kForward || part == parts::kRecompute ||
          part == parts::kBackward || part == parts::kBackwardWeight ||

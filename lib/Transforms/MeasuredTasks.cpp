@@ -164,7 +164,7 @@ bool MeasuredTasks::wereRefused(ModuleOp module) {
 }
 
 /// Describes a cut for messages: "after 'a'", "after 'b', 'c'" for a cut of two
-/// values, "none" after the last.
+/// values, or "none" if there is no cut of this number.
 static std::string describeCut(ArrayAttr cuts, size_t number) {
   if (number >= cuts.size())
     return "none";

@@ -1,4 +1,4 @@
-//===- MemoryNeeds.cpp - Memory that a program has all the time -----------===//
+//===- MemoryNeeds.cpp - Memory that a program needs all the time ---------===//
 
 #include "Hfta/Transforms/MemoryNeeds.h"
 
@@ -16,19 +16,20 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// The segments that a worker has, as its schedules need them.
+/// The segments that a worker needs for its schedules.
 struct Worker {
   ModuleOp module;
   const Job &job;
-  int64_t stage; ///< -1: the process that runs what belongs to no stage
+  int64_t stage; ///< -1: runs schedules that belong to no stage
   std::set<int64_t> used = {};
   /// Segments in which some schedule keeps a slab for each copy.
   std::set<int64_t> kept = {};
-  /// The bytes that tasks use of each workspace, or of its slabs.
+  /// The most bytes that a task uses of each workspace segment, or of its
+  /// slabs.
   std::map<int64_t, int64_t> reach = {};
   bool takesTurns = false;
 
-  /// Whether the worker has the segment.
+  /// Returns whether the worker has the segment.
   bool has(int64_t number) const;
 };
 } // namespace
@@ -81,7 +82,7 @@ static Worker findWorker(ModuleOp module, const Job &job, int64_t stage) {
   return worker;
 }
 
-/// Counts the bytes of the batches that the host holds.
+/// Returns the bytes of the batches of data that the host holds.
 static int64_t countBatches(const Worker &worker) {
   int64_t bytes = 0;
   VariableIndex variables(worker.module);
@@ -93,8 +94,8 @@ static int64_t countBatches(const Worker &worker) {
   return bytes;
 }
 
-/// The scratch memory that is assumed for a thread whose kernels haven't been
-/// lowered. Unit: bytes; seven networks that were measured have 20 to 130 KiB.
+/// The scratch memory, in bytes, that is assumed for a thread whose kernels
+/// haven't been lowered. Seven networks that were measured need 20 to 130 KiB.
 static constexpr int64_t kAssumedScratch = 128 << 10;
 
 std::optional<int64_t> hfta::findScratch(ModuleOp module) {
@@ -111,8 +112,8 @@ std::optional<int64_t> hfta::findScratch(ModuleOp module) {
   return result.wasInterrupted() ? std::nullopt : std::optional(most);
 }
 
-/// Returns a thread's scratch memory, from the kernels or as noted on the
-/// module.
+/// Returns the scratch memory of a thread in bytes, from the kernels or as
+/// noted on the module.
 static int64_t countScratch(ModuleOp module) {
   if (std::optional<int64_t> bytes = findScratch(module))
     return *bytes;
@@ -130,8 +131,9 @@ int64_t hfta::getTurnCopies(ModuleOp module, const Job &job) {
   return copies;
 }
 
-/// Counts the memory that the store of all spilled segments needs: for an
-/// extent per slab, or per instance without slabs.
+/// Returns the memory, in bytes, that the store needs to manage all spilled
+/// segments. It has an extent for each slab, or for each instance without
+/// slabs.
 static int64_t countStoreBytes(const Worker &worker) {
   int64_t extents = 0, bytes = 0;
   for (auto [index, segment] : llvm::enumerate(
@@ -147,7 +149,7 @@ static int64_t countStoreBytes(const Worker &worker) {
                      : 0;
 }
 
-/// Counts the bytes that a command adds up at a time, in turns of `copies`
+/// Returns the bytes that a command adds up at a time if a turn has `copies`
 /// copies.
 static int64_t countReduced(AllReduceOp reduce, SegmentAttr segment,
                             int64_t copies) {
@@ -158,8 +160,8 @@ static int64_t countReduced(AllReduceOp reduce, SegmentAttr segment,
   return std::clamp<int64_t>(place - reduce.getAt().getOffset(), 0, bytes);
 }
 
-/// Counts the bytes of other ranks' sums that a rank receives at a time, with
-/// `ranks` ranks.
+/// Returns the most bytes of other ranks' sums that a rank receives at a time,
+/// if there are `ranks` ranks.
 static int64_t countReceived(const Worker &worker, int64_t ranks,
                              int64_t copies) {
   ArrayAttr table = SegmentAttr::getTable(worker.module);

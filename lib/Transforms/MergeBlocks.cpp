@@ -1,4 +1,4 @@
-//===- MergeBlocks.cpp - Makes one block of neighbouring ones -------------===//
+//===- MergeBlocks.cpp - Merges adjacent blocks ---------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"

@@ -72,12 +72,13 @@ SmallVector<StringRef> ModelGraph::getNames() const {
                              [](const auto &entry) { return entry.first; });
 }
 
-/// Whether the op only converts a value to another form of the same name.
+/// Returns whether the op only converts a value to another form of the same
+/// name.
 static bool isCarrier(Operation *op) {
   return isa<CastOp, StackOp, UnstackOp>(op);
 }
 
-/// Whether an op with the same name is computed from this one.
+/// Returns whether another op of the same name is computed from this one.
 static bool feedsOwnName(Operation *op) {
   StringRef name = getOriginName(op);
   return llvm::any_of(op->getUsers(), [&](Operation *user) {

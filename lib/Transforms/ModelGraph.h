@@ -14,24 +14,26 @@
 
 namespace mlir::hfta {
 
+/// The ops of a model's functions, linked through the functions' arguments and
+/// results.
 class ModelGraph {
 public:
   explicit ModelGraph(ModelOp model);
 
   ModelOp getModel() const { return model; }
-  /// All ops, each after those that it depends on.
+  /// Returns all ops, each after those on which it depends.
   ArrayRef<Operation *> getOps() const { return ops; }
-  /// The ops that compute the results of `objective`: losses, weights, then
-  /// losses of drawn targets and a metric where there are such; null for data
-  /// from files. Empty without an objective.
+  /// Returns the ops that compute the results of `objective`: losses, weights,
+  /// then losses of drawn targets and a metric, if there are such. An entry is
+  /// null if the result is data from files. Empty without an objective.
   ArrayRef<Operation *> getResults() const { return results; }
-  /// Returns the op that computes a value; null: it is data from files.
+  /// Returns the op that computes a value, or null if it is data from files.
   Operation *getProducer(Value value) const {
     if (Operation *op = value.getDefiningOp())
       return op;
     return producerOf.lookup(value);
   }
-  /// Calls `visit` with each op that an op depends on.
+  /// Calls `visit` with each op on which an op depends directly.
   template <typename Visit>
   void forEachProducer(Operation *op, Visit visit) const {
     for (Value operand : op->getOperands())
@@ -39,13 +41,13 @@ public:
         visit(producer);
   }
 
-  /// The ops that the loss depends on, in their order.
+  /// Returns the ops on which the loss depends, in the order of `getOps`.
   SmallVector<Operation *> findLive() const;
 
-  /// Returns the names of values, by origin.
+  /// Returns the names of values, which are noted in their ops' locations.
   SmallVector<StringRef> getNames() const;
-  /// Finds the ops that compute the value of this name: one, or one per copy
-  /// where copies have ops of their own; none if no value has it.
+  /// Finds the ops that compute the value of this name: one, or one per copy if
+  /// copies have ops of their own. Returns none if no value has the name.
   SmallVector<Operation *> findValues(StringRef name) const;
 
 private:
@@ -60,10 +62,10 @@ private:
   llvm::MapVector<StringRef, SmallVector<Operation *>> opsCalled;
 };
 
-/// Finds the names of values after which the model can be cut, since each
-/// alone, with parameters and labels, carries a training on. They are in the
-/// order in which data go through them; between two of them lies a layer with a
-/// trained weight.
+/// Finds the names of values after which the model can be cut: of all values
+/// before such a cut, later ops use only this one, besides parameters and
+/// labels. The names are in the order in which data flow through the values.
+/// Between two of them is a layer with a trained weight.
 SmallVector<StringRef> findCutPoints(const ModelGraph &graph);
 
 } // namespace mlir::hfta

@@ -49,7 +49,7 @@ struct OutlineKernelsPass
   }
 
 private:
-  /// Returns a key that is equal for kernels of equal code.
+  /// Returns a key that is equal for kernels with equal code.
   static std::string getKey(KernelOp kernel) {
     std::string key;
     llvm::raw_string_ostream stream(key);
@@ -91,8 +91,8 @@ private:
     return function;
   }
 
-  /// Returns the number of copies whose values a kernel computes; nothing for
-  /// shared ones.
+  /// Returns the number of copies for which a kernel computes values; nothing
+  /// if its values are shared.
   static std::optional<int64_t> getLaunchCopies(KernelOp kernel) {
     for (Value result : kernel.getResults())
       if (std::optional<int64_t> copies = getCopies(result.getType()))
@@ -104,8 +104,8 @@ private:
     return place.getStride() != 0 && place.getCopy() < 0;
   }
 
-  /// Returns the copy that a launch serves if it serves just one, though it
-  /// isn't of one copy.
+  /// Returns the copy that a kernel serves, if it serves just one although none
+  /// of its operands has a value for each copy.
   std::optional<int64_t> getOwner(KernelOp kernel) const {
     std::optional<int64_t> owner;
     if (uses && uses->getCopies(kernel).any()) {
@@ -144,7 +144,7 @@ private:
       launch->setAttr("hfta.reads_copies", builder.getUnitAttr());
   }
 
-  /// Which ops serve which copies, where some ops are of one copy alone.
+  /// The copies that ops serve, if some ops serve one copy only.
   std::optional<CopyUses> uses;
   llvm::StringMap<func::FuncOp> functions;
 };

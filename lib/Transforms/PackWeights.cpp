@@ -12,12 +12,12 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of channels below which no order allows to read many elements at
+/// The number of channels below which no order lets many elements be read at
 /// once.
 static constexpr int64_t kFewChannels = 8;
 
-/// Returns the axes of [outputs, channels, taps…] in the order [outputs, taps…,
-/// channels], or the inverse.
+/// Returns the permutation from [outputs, channels, taps…] to [outputs, taps…,
+/// channels], or its inverse.
 static SmallVector<int64_t> getOrder(int64_t rank, bool isBack) {
   SmallVector<int64_t> order = {0};
   for (int64_t axis = 2; axis < rank; ++axis)
@@ -31,8 +31,8 @@ static SmallVector<int64_t> getOrder(int64_t rank, bool isBack) {
   return inverse;
 }
 
-/// Packs the weight where it is read from memory; if a rounded weight lies in
-/// memory, packs that.
+/// Returns a view of a weight that is stored with channels last. If a rounded
+/// weight is in memory, it is the rounded one that is stored in this order.
 static Value pack(OpBuilder &builder, Value weight) {
   Location loc = weight.getLoc();
   auto wide = weight.getDefiningOp<CastOp>();

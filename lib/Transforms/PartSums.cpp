@@ -1,4 +1,4 @@
-//===- PartSums.cpp - Sums beside the tensors they add up -----------------===//
+//===- PartSums.cpp - Sums in the kernels of their terms ------------------===//
 
 #include "PartSums.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -9,13 +9,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of rows of each tile is a multiple of this.
+/// The number of which each tile's number of rows is a multiple.
 static constexpr int64_t kTileRows = 32;
 
-/// Whether a convolution is so cheap that any kernel computes each of its
-/// elements on its own, or is one product that has its positions on one side.
-/// Gradients of inputs with strides number some positions along with the
-/// channels.
+/// Returns whether a convolution is so cheap that any kernel computes each
+/// element on its own, or is a single matrix product with all positions on one
+/// side. (An input gradient with strides has some positions on the side of the
+/// channels.)
 template <typename OpTy>
 static bool isProductOrCheap(OpTy op) {
   // With more columns a group's product has tiles, whose parts can't span
@@ -32,7 +32,8 @@ static bool isProductOrCheap(OpTy op) {
   return op.getGroups() == 1 && (isDense || isa<ConvOp>(op));
 }
 
-/// Whether one operand has the rows, and the other one the columns.
+/// Returns whether one operand has all row axes, and the other one the column
+/// axis.
 static bool isOfRowsAndColumns(ContractOp op, int64_t column) {
   SmallVector<AffineMap> maps = llvm::map_to_vector(
       op.getIndexingMaps().getAsRange<AffineMapAttr>(),
@@ -73,9 +74,10 @@ bool hfta::canHaveParts(PartSumsOp sums, Operation *op) {
 }
 
 bool hfta::haveRoomForParts(ArrayRef<Operation *> members, Operation *op) {
-  // The most bits of an element of all tensors together. A product's tile has
-  // at most 128 rows and at least 16 elements of each in memory at a time, so
-  // these are 40 KiB.
+  // The most bits that an element of each summed tensor has, all tensors
+  // together. A product's tile has at most 128 rows, and keeps at least 16
+  // elements of a row in shared memory at a time, so that the tensors take at
+  // most 40 KiB.
   constexpr int64_t kMostBits = 4 * 32;
   auto sums = dyn_cast<PartSumsOp>(op);
   if (!sums)

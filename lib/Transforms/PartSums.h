@@ -1,7 +1,7 @@
-//===- PartSums.h - Sums beside the tensors they add up ---------*- C++ -*-===//
+//===- PartSums.h - Sums in the kernels of their terms ----------*- C++ -*-===//
 //
-// A kernel that computes a tensor adds up the columns of its own tile, part by
-// part, while it still has them at hand.
+// A kernel that computes a tensor can also add up the columns of its tile, part
+// by part, while the tile is still in fast memory.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_PARTSUMS_H
@@ -11,14 +11,15 @@
 
 namespace mlir::hfta {
 
-/// Whether the kernel of a sum of parts can also have an op that computes its
-/// terms, directly or by way of other ops: an elementwise one, or a producer
-/// whose elements a thread block computes by tiles with whole parts in them, or
-/// one by one at little cost.
+/// Returns whether an op that computes the terms of `sums`, directly or through
+/// other ops, can be in the same kernel. It can if it is elementwise, or a
+/// producer whose elements a thread block computes in tiles that contain whole
+/// parts, or one by one at little cost.
 bool canHaveParts(PartSumsOp sums, Operation *op);
 
-/// Whether a kernel with these ops has room for another one: it keeps a tile of
-/// every tensor whose parts it adds up in the thread block's shared memory.
+/// Returns whether a kernel with these ops has room for another one. The kernel
+/// keeps a tile of every tensor whose parts it adds up in the thread block's
+/// shared memory.
 bool haveRoomForParts(ArrayRef<Operation *> members, Operation *op);
 
 } // namespace mlir::hfta

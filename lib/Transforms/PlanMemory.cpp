@@ -25,8 +25,9 @@ static int64_t alignTo(int64_t bytes) {
 
 namespace {
 
-/// The place of a value. Shared values have stride 0; `copy` is the one copy
-/// that the value belongs to, or -1.
+/// The place of a value in a segment. Shared values have stride 0. `copy` is
+/// the copy to which the value belongs, or -1 if it has a value for each copy
+/// or is shared.
 struct Place {
   int64_t segment = -1;
   int64_t offset = 0;
@@ -45,17 +46,20 @@ struct Place {
 // Segments
 //===----------------------------------------------------------------------===//
 
-/// The table of segments, and the variables' places in it. Values that live
-/// within a step lie in segments of slabs, one per copy and all alike: copies
-/// needn't be at the same place of a task, and copies that run in turn share
-/// slabs. Shared values of these roles have segments of their own.
+/// The table of segments, and the places of variables in it. Values that live
+/// within a step are in segments that are divided into slabs, one per copy,
+/// with equal layouts. So copies may be at different places of a task, and
+/// copies that run in turns use the same slabs. Shared values of these roles
+/// have segments of their own.
 class SegmentTable {
 public:
-  /// `stateInSlabs`: values that copies keep from step to step do so, too.
+  /// With `stateInSlabs`, values that copies keep from step to step are in
+  /// slabs, too.
   explicit SegmentTable(bool stateInSlabs) : stateInSlabs(stateInSlabs) {}
 
-  /// Scalars of all copies are packed, so that a copy axis is an array of them;
-  /// tensors of every copy start on a cache line of their own.
+  /// Returns the distance of two copies' values in bytes. Scalars of all copies
+  /// are packed, so that a copy axis is an array of them; a tensor of each copy
+  /// begins on a cache line of its own.
   static int64_t getStride(RankedTensorType type) {
     int64_t bytes = getLogicalBytes(type);
     return type.getRank() == 0 ? bytes : alignTo(bytes);
@@ -65,11 +69,11 @@ public:
     return copies ? *copies * getStride(type) : getLogicalBytes(type);
   }
 
-  /// Places a variable. Strides in slabs are known once all variables have
-  /// their offsets. `writer` is the part of the tasks that write the variable
-  /// first, if other stages read it (each part sends its own), if it is
-  /// recomputed, or if evaluations read it, which may come between a step's
-  /// gradients and its update.
+  /// Places a variable. The strides of slabs are known only after all variables
+  /// have been placed. `writer` is the part of the tasks that write the
+  /// variable first, if other stages read it (each part sends its own
+  /// segments), if it is recomputed, or if evaluations read it, which may come
+  /// between a step's gradients and its update.
   Place place(VariableOp variable, StringRef writer) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
@@ -97,14 +101,15 @@ public:
     return place;
   }
 
-  /// Finds the workspace's segment for slabs of `bytes`.
+  /// Returns the number of the workspace segment with slabs of at least
+  /// `bytes`.
   int64_t findWorkspaceSlabs(int64_t bytes, int64_t copies) {
     int64_t number = find(Role::workspace, -1, 1, true);
     growSlabs(segments[number], bytes, copies);
     return number;
   }
 
-  /// Finds the workspace's segment for `bytes` of shared values.
+  /// Returns the number of the workspace segment for `bytes` of shared values.
   int64_t findSharedWorkspace(int64_t bytes) {
     int64_t number = find(Role::workspace, -1, 1, false);
     segments[number].bytes = std::max(segments[number].bytes, bytes);
@@ -127,14 +132,14 @@ private:
     int64_t block, instances;
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
-    int64_t end = 0;       ///< the end of a slab's variables
-    StringRef writer = {}; ///< part of the tasks that write it
+    int64_t end = 0;       ///< the end of the variables in a slab
+    StringRef writer = {}; ///< the part of the tasks that write the segment
     SmallVector<int64_t> readers =
-        {};                    ///< other stages, to which it is sent whole
-    ReplicasAttr holders = {}; ///< replicas that alone have it
+        {};                    ///< other stages that are sent the whole segment
+    ReplicasAttr holders = {}; ///< replicas that have the segment; null: all
     Residency residency = Residency::resident;
-    /// Aligns the end of the segment, or of a slab of it. Groups' sums are
-    /// added up by blocks, and segments that aren't resident are moved by
+    /// Aligns the end of the segment, or of one of its slabs: sums of groups
+    /// are added up in blocks, and segments that aren't resident are moved in
     /// pages.
     int64_t alignEnd(int64_t bytes) const {
       if (SegmentAttr::isSummed(role) && instances > 1)
@@ -186,7 +191,7 @@ private:
 
 } // namespace
 
-/// Returns the place of the variable that is read or written, or of its copy.
+/// Returns the place of the accessed variable, or of the accessed copy of it.
 template <typename AccessOp>
 static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
                               AccessOp access) {
@@ -198,8 +203,8 @@ static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
 
 namespace {
 
-/// A value between kernels of one task, and the ops from which and until which
-/// it is in use.
+/// The live range of a value between kernels of one task, from its first op to
+/// its last.
 struct Interval : LiveInterval {
   Interval(Value value, int64_t bytes, int64_t first, int64_t last)
       : LiveInterval{bytes, first, last}, value(value) {}
@@ -240,19 +245,20 @@ private:
   llvm::StringMap<SmallVector<WriteOp, 1>> writes;
   DenseMap<Value, Place> places;
   DenseMap<Value, int64_t> ties;
-  /// Values that need memory, for each copy and for all together.
+  /// Values that need memory in the workspace, for each copy or for all copies
+  /// together.
   SmallVector<Interval> arrayed, shared;
 };
 
 } // namespace
 
-/// Whether a read and a write of one variable may access the same copy of it.
+/// Returns whether a read and a write of one variable may access the same copy.
 static bool accessSameCopy(ReadOp read, WriteOp write) {
   return !read.getCopy() || !write.getCopy() ||
          read.getCopy() == write.getCopy();
 }
 
-/// Checks that a value that was read isn't used after the variable was written,
+/// Checks that no value that was read is used after its variable was written,
 /// except by the kernel that computes the written value.
 LogicalResult TaskPlanner::checkReads() {
   for (auto read : task.getOps<ReadOp>())
@@ -281,7 +287,7 @@ int64_t TaskPlanner::getLastUse(Value value) {
 // Results in variables
 //===----------------------------------------------------------------------===//
 
-/// Whether all ops that `argument` reaches work element by element.
+/// Returns whether all ops that depend on `argument` work element by element.
 static bool isElementwiseIn(Value argument) {
   auto type = cast<RankedTensorType>(argument.getType());
   return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
@@ -306,7 +312,8 @@ std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
     if (known == places.end() || !(known->second == place))
       continue;
     Value argument = kernel.getBody().getArgument(index);
-    // The variable may have been read more than once.
+    // Several inputs may be at this place, as the variable may have been read
+    // more than once.
     if (argument.getType() != yielded.getType() || !isElementwiseIn(argument))
       return std::nullopt;
     if (tie < 0)
@@ -315,15 +322,16 @@ std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
   return tie;
 }
 
-/// Whether the variable's old value is used between the kernel and the write.
+/// Returns whether the variable's old value is used between the kernel and the
+/// write.
 bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
   for (ReadOp read : reads.lookup(write.getVariable())) {
     if (!accessSameCopy(read, write))
       continue;
     if (getLastUse(read) > position[kernel] && position[read] < position[write])
       return true;
-    // If the variable is read through a view, the operand can't be recognized
-    // as it.
+    // The kernel may read the variable through a view, in which findTie()
+    // doesn't recognize the variable.
     for (Operation *user : read->getUsers())
       if (isa<ReshapeOp, UnstackOp>(user) &&
           getLastUse(user->getResult(0)) == position[kernel])
@@ -379,7 +387,7 @@ void TaskPlanner::placeResults(KernelOp kernel) {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// Places values that are views of another one, in program order.
+/// Places the values that are views of other values, in program order.
 void TaskPlanner::placeViews() {
   for (Operation &op : task.getBody().front()) {
     if (auto read = dyn_cast<ReadOp>(op))
@@ -436,7 +444,7 @@ void TaskPlanner::allocateWorkspace() {
   }
 }
 
-/// Adds a value that needs memory from op `first` on.
+/// Adds a value that needs memory in the workspace from op `first` on.
 void TaskPlanner::addInterval(Value value, int64_t first) {
   auto type = cast<RankedTensorType>(value.getType());
   Interval interval(value, alignTo(getLogicalBytes(type)), first,
@@ -471,7 +479,7 @@ LogicalResult TaskPlanner::plan() {
   }
   if (failed(checkReads()))
     return failure();
-  // Stacks come first: their inputs are computed in the stack's memory.
+  // Stacks come first, because their inputs are computed in the stack's memory.
   for (auto stack : task.getOps<StackOp>()) {
     int64_t first = position[stack];
     for (Value input : stack.getInputs()) {
@@ -494,7 +502,7 @@ LogicalResult TaskPlanner::plan() {
 // Writes that could not be computed in place
 //===----------------------------------------------------------------------===//
 
-/// Lets a kernel of its own copy the value that `write` stores.
+/// Inserts a kernel that copies the value that `write` stores.
 static void copyForWrite(WriteOp write) {
   OpBuilder builder(write);
   auto copy = KernelOp::create(
@@ -538,7 +546,7 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
                     segments.get(&getContext()));
   }
 
-  /// Plans a task; where a written value could not be placed in its variable,
+  /// Plans a task. If a written value could not be placed in its variable,
   /// inserts a copy and plans again.
   LogicalResult planTask(func::FuncOp task,
                          const llvm::StringMap<Place> &variables,

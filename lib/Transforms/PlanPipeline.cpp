@@ -1,4 +1,4 @@
-//===- PlanPipeline.cpp - Notes each op's block, by the cuts --------------===//
+//===- PlanPipeline.cpp - Assign each op to a block, by the cuts ----------===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/Suggestions.h"
@@ -19,12 +19,13 @@ using namespace mlir::hfta;
 
 /// The most unknown names that are reported.
 static constexpr size_t kMostUnknown = 20;
-/// The most known names that a message lists where none is near.
+/// The most known names that a message lists if none is similar to the given
+/// one.
 static constexpr size_t kMostNames = 12;
 
 namespace {
 
-/// A name of a value in a cut.
+/// The name of a value in the cut with number `cut`.
 struct CutName {
   StringRef name;
   int64_t cut;
@@ -36,16 +37,16 @@ public:
   PipelinePlanner(const ModelGraph &graph, ArrayRef<CutName> cuts)
       : graph(graph), cuts(cuts) {}
 
-  /// Finds the blocks, or diagnoses what is wrong with the cuts.
+  /// Finds the blocks, or reports what is wrong with the cuts.
   LogicalResult plan() {
     if (failed(checkNames()) || failed(findLevels()))
       return failure();
     moveToFirstUse();
     return checkBlocks();
   }
-  /// Returns the block that an op belongs to.
+  /// Returns the block to which an op belongs.
   int64_t getBlock(Operation *op) const { return blockOf.lookup(op); }
-  /// Notes each op's block.
+  /// Sets the block attribute of each op.
   void note() {
     Builder builder(cuts.front().location.getContext());
     for (Operation *op : graph.getOps())
@@ -63,7 +64,7 @@ private:
 
   const ModelGraph &graph;
   ArrayRef<CutName> cuts;
-  /// The name in a cut that each op's value has.
+  /// The entry of `cuts` that names the value of an op.
   DenseMap<Operation *, const CutName *> cutOf;
   DenseMap<Operation *, int64_t> blockOf;
 };
@@ -78,7 +79,7 @@ private:
 static std::string suggestNames(StringRef name, ArrayRef<StringRef> known) {
   SmallVector<StringRef> names(known);
   if (names.size() > kMostNames) {
-    // A multimap keeps names of equal distance in their order.
+    // A multimap keeps the order of names with equal distances.
     std::multimap<unsigned, StringRef> near;
     for (StringRef other : known)
       near.insert({name.edit_distance(other), other});
@@ -128,7 +129,8 @@ LogicalResult PipelinePlanner::reportOrder(const CutName &cut,
                   "computes their values";
 }
 
-/// Finds each op's level: ops that depend on a cut's value come after the cut.
+/// Finds each op's block: an op that depends on a value of a cut comes after
+/// the cut.
 LogicalResult PipelinePlanner::findLevels() {
   DenseMap<Operation *, const CutName *> lastCut;
   for (Operation *op : graph.getOps()) {
@@ -150,9 +152,9 @@ LogicalResult PipelinePlanner::findLevels() {
   return success();
 }
 
-/// Assigns an op that depends on no cut's value, and isn't one, to the first
-/// block that uses it: a label's preparation to the last. A write is in the
-/// block of the value that it writes.
+/// Assigns ops that neither depend on a cut nor are in one to the first block
+/// that uses them. For example, the preparation of labels goes to the last
+/// block. A write belongs to the block of the value that it writes.
 void PipelinePlanner::moveToFirstUse() {
   DenseMap<Operation *, int64_t> firstUse;
   auto use = [&](Operation *op, int64_t block) {
@@ -179,7 +181,7 @@ void PipelinePlanner::moveToFirstUse() {
       });
 }
 
-/// Checks that each block computes something that the loss depends on.
+/// Checks that each block computes something on which the loss depends.
 LogicalResult PipelinePlanner::checkBlocks() {
   if (graph.getResults().empty())
     return success();
@@ -192,8 +194,7 @@ LogicalResult PipelinePlanner::checkBlocks() {
     if (filled)
       continue;
     ok = false;
-    // The cut that ends the block, or the last cut, after which nothing
-    // follows.
+    // Report the cut that ends the block or, for the last block, the last cut.
     auto number = std::min<int64_t>(block, getBlockCount() - 2);
     const CutName *cut = llvm::find_if(
         cuts, [&](const CutName &other) { return other.cut == number; });
@@ -212,8 +213,8 @@ LogicalResult PipelinePlanner::checkBlocks() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Whether the model is cut wherever it can be: for a memory budget, or to
-/// recompute forwards block by block.
+/// Returns whether the model is cut wherever possible: for a memory budget, or
+/// to recompute forwards block by block.
 static bool wantsBlocks(const Job &job) {
   bool recomputes =
       job.training && job.getStageCount() == 1 && job.recomputes(/*stage=*/0);
@@ -221,15 +222,17 @@ static bool wantsBlocks(const Job &job) {
 }
 
 namespace {
-/// The cuts between and within stages, and the first block of each stage.
+/// The cuts between and within stages, and the number of each stage's first
+/// block.
 struct StageCuts {
   SmallVector<CutName> names;
   std::vector<int64_t> firstBlocks;
 };
 } // namespace
 
-/// Merges cuts: each cut point lies within the stage that computes its value,
-/// or is the cut after that stage.
+/// Merges the cuts between stages with cut points inside of the stages. A cut
+/// point lies in the stage that computes its value; if it is the cut after that
+/// stage, it isn't repeated.
 static StageCuts mergeCuts(const ModelGraph &graph, ArrayRef<CutName> ofStages,
                            ArrayRef<CutName> points,
                            const PipelinePlanner &stages) {
@@ -304,8 +307,8 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     return success();
   }
 
-  /// Cuts the model wherever it can be, as well as between stages, and notes
-  /// the first block of each stage.
+  /// Cuts the model within stages wherever possible, as well as between them,
+  /// and notes the first block of each stage in the job.
   LogicalResult cutStages(const ModelGraph &graph, Job &job,
                           SmallVector<CutName> &names) {
     PipelinePlanner stages(graph, names);
@@ -318,7 +321,7 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     return success();
   }
 
-  /// Notes the cuts for later messages about how the model was cut.
+  /// Notes the cuts on the module, for later passes and messages.
   void noteCuts(ArrayRef<CutName> names) {
     Builder builder(&getContext());
     SmallVector<Attribute> noted;
@@ -345,8 +348,8 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     return names;
   }
 
-  /// Returns the names of the job's cuts, or of the option's, each of which is
-  /// a cut.
+  /// Returns the names of the pass option's cuts, each of which is a cut of its
+  /// own, or else of the job's cuts.
   SmallVector<CutName> getNames(const Job &job) {
     SmallVector<CutName> names;
     auto unknown = UnknownLoc::get(&getContext());

@@ -38,8 +38,9 @@ static Keep getKeep(planning::Keep keep) {
   llvm_unreachable("all ways to keep a value are listed");
 }
 
-/// Notes on each op how its results reach the backward. Where nothing is
-/// recomputed, results that no backward needs get no note.
+/// Notes on each op whether its results are saved, spilled or recomputed for
+/// the backward. If nothing is recomputed, results that no backward needs get
+/// no note.
 static void noteValues(const StepModel &step, const SpillPlan &plan,
                        bool recomputes) {
   for (auto [value, keep] : llvm::zip_equal(step.values, plan.values)) {
@@ -73,8 +74,8 @@ static BlockMemory getMemory(planning::Residency residency) {
   llvm_unreachable("all residencies are listed");
 }
 
-/// Notes on the module what passes that assign residencies and schedule
-/// transfers need to know about the remaining blocks.
+/// Notes on the module the memory of the merged blocks, for the passes that
+/// assign residencies and schedule transfers.
 static void noteMemory(ModuleOp module, const SpillPlan &plan) {
   SmallVector<BlockMemory> blocks;
   SmallVector<int64_t> spilledGradients;
@@ -92,14 +93,15 @@ static planning::SpillRequest makeRequest(const Job &job) {
   planning::SpillRequest request;
   request.budget = job.memoryDevice;
   request.spills = job.spillsToDisk();
-  // Cuts are stored where the saved values of backwards are.
+  // A cut is stored like the saved values of the backward that needs it.
   request.streamsInputs = false;
   request.recompute = getPolicy(job);
   request.mostCopies = job.memoryThreads;
   return request;
 }
 
-/// Takes the measurements of a program into the model, if there are any.
+/// Takes the measurements noted on the module, if there are any, into the
+/// model.
 static FailureOr<std::optional<MeasuredTasks>>
 measure(ModuleOp module, const Job &job, planning::SpillModel &model) {
   FailureOr<std::optional<MeasuredTasks>> measured =
@@ -150,9 +152,9 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     mergeBlocks(module, getMerged(*plan));
   }
 
-  /// Chooses the noted plan, or else the fastest one within the budget, or the
-  /// one that comes nearest: the program's true needs are known only when its
-  /// memory is planned.
+  /// Returns the noted plan, or else the fastest one within the budget, or else
+  /// the one that comes nearest to it, because the program's true needs are
+  /// known only when its memory is planned.
   FailureOr<SpillPlan> choosePlan(planning::SpillModel &model,
                                   planning::SpillRequest &request) {
     ModuleOp module = getOperation();

@@ -1,4 +1,4 @@
-//===- PlannedKfac.cpp - How replicas share K-FAC, in the module ----------===//
+//===- PlannedKfac.cpp - Plans for K-FAC on replicas, in modules ----------===//
 
 #include "Hfta/Transforms/PlannedKfac.h"
 
@@ -16,25 +16,27 @@ static constexpr StringLiteral kAttribute = "hfta.kfac_plan";
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// The rates of inversion, in flops per second with n³ flops per matrix, where
-/// matrices of so many rows are inverted one after the other. Measured: potrf
-/// and potri of OpenBLAS in f32, on one thread with vectors of 64 bytes.
+/// The rates of inversion by the number of a matrix' rows, in flops per second,
+/// for n³ flops per matrix, when matrices are inverted one after the other.
+/// Measured with potrf and potri of OpenBLAS in f32, on one thread with vectors
+/// of 64 bytes.
 static constexpr std::pair<int64_t, double> kInversionRates[] = {
     {8, 0.6e9},  {16, 1.6e9}, {32, 3.4e9},  {64, 6.5e9}, {128, 12e9},
     {256, 21e9}, {512, 33e9}, {1024, 48e9}, {2304, 73e9}};
-/// The time of eigenvectors relative to inverses: 9 to 25 n³ flops.
+/// The time for eigenvectors relative to the time for inverses. Eigenvectors
+/// take 9 to 25 n³ flops.
 static constexpr double kEigenFactor = 17;
-/// Seconds of each message where the job's cluster doesn't say: an assumption,
-/// a multiple of the time to poll for messages (docs/architecture.md). If it
-/// were zero, nothing would be sent together.
+/// The seconds per message if the job's cluster doesn't specify them. The value
+/// is an assumption, a multiple of the time to poll for messages
+/// (docs/architecture.md). With zero, no sums would be sent together.
 static constexpr double kMessageSeconds = 5e-5;
 
-/// Returns the bytes of an element that ranks add up.
+/// Returns the bytes per element of the sums that ranks add up.
 static double getSummedBytes(const Job &job) {
   return job.precision.compute == "f64" ? 8 : 4;
 }
 
-/// Returns the bytes of a number of an inverse.
+/// Returns the bytes per element of an inverse.
 static double getInvertedBytes(const Job &job) {
   return job.getInversionType() == "f64" ? 8 : 4;
 }
@@ -58,8 +60,8 @@ hfta::getKfacRates(const Job &job, int64_t ranks,
     rates.inversions.push_back({size, planning::kSecondsPerKernel,
                                 slower * rows * rows * rows / flops});
   }
-  // Half of a sum's bytes are sent to the rank that adds them, half on the way
-  // back.
+  // Half of a sum's bytes are sent to the rank that adds them up, the other
+  // half back from it.
   auto share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   double bytes = getSummedBytes(job);
   rates.reduceFactors = {
@@ -104,7 +106,7 @@ static StringRef getName(KfacPlacement placement) {
 
 namespace {
 
-/// Makes a list of one member of each of some structs.
+/// Adds attributes that list one member of each element of an array of structs.
 template <typename Element>
 class Writer {
 public:
@@ -131,12 +133,13 @@ private:
 template <typename Element>
 Writer(Builder, NamedAttrList &, ArrayRef<Element>) -> Writer<Element>;
 
-/// Reads members of the dictionary, with a single diagnostic for missing ones.
+/// Reads entries of the dictionary, and reports only the first error.
 class Reader {
 public:
   Reader(ModuleOp module, DictionaryAttr from) : module(module), from(from) {}
 
-  /// Reads whole numbers: any number of them, or exactly `count`.
+  /// Reads integers that are at least `least`: exactly `count` of them, if
+  /// given. After an error, returns `count` times `least`.
   ArrayRef<int64_t> getWhole(StringRef name, std::optional<size_t> count,
                              int64_t least) {
     auto values = from.getAs<DenseI64ArrayAttr>(name);
@@ -170,7 +173,7 @@ public:
       names.push_back(value.str());
     return names;
   }
-  /// Reports the first failure alone.
+  /// Reports an error, unless one has been reported before.
   void fail(StringRef name, const Twine &expected) {
     if (!hasFailed)
       module.emitError("in '")
@@ -195,7 +198,7 @@ private:
   ModuleOp module;
   DictionaryAttr from;
   bool hasFailed = false;
-  std::vector<int64_t> wholes; ///< returned in place of what is missing
+  std::vector<int64_t> wholes; ///< returned instead of missing lists
   std::vector<double> numbers;
 };
 
@@ -392,7 +395,7 @@ static void readRates(Reader &reader, DictionaryAttr from, const Job &job,
     *transfer = {latency, each, most};
 }
 
-/// Checks that numbers refer to existing layers, factors and so on.
+/// Checks that numbers refer to existing layers, factors, blocks and ranks.
 static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
   const planning::KfacModel &model = planned.model;
   const planning::KfacPlan &plan = planned.plan;
@@ -428,8 +431,8 @@ static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
   return success();
 }
 
-/// Reads the buckets. The order in which factors get ready follows from the
-/// model.
+/// Reads the buckets. The order in which factors are computed follows from the
+/// model, and must be the one in the attribute.
 static LogicalResult readBuckets(Reader &reader, ModuleOp module,
                                  PlannedKfac &to) {
   if (to.plan.placement == KfacPlacement::local)

@@ -1,7 +1,7 @@
-//===- ReadInPlace.cpp - Kernels read tensors before moves ----------------===//
+//===- ReadInPlace.cpp - Kernels read tensors in place of moved ones ------===//
 //
-// A slice, transpose or padding of a tensor is read as easily from the tensor
-// itself. So is a product of such elements with a constant.
+// An element of a slice, transpose or padding can be read from the original
+// tensor just as easily. So can a product of such an element with a constant.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -22,15 +22,16 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// Where elements are
+// Origins of values
 //===----------------------------------------------------------------------===//
 
 static bool isMove(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, PadOp>(op);
 }
 
-/// Returns the operand of which each element of the op's result is one element
-/// or none, moved, or a cheap function of it and of constants. NULL for others.
+/// Returns the only operand on which the op's elements depend, if each of them
+/// is an element of it that is moved, a constant, or a cheap function of one
+/// element and constants. Returns null for other ops.
 static Value getOrigin(Operation *op) {
   if (isMove(op))
     return op->getOperand(0);
@@ -47,8 +48,8 @@ static Value getOrigin(Operation *op) {
   return origin;
 }
 
-/// Returns the ops between a value and the tensor that it is read from, the
-/// last first.
+/// Returns the ops between a value and the tensor from which it can be read,
+/// the last one first.
 static SmallVector<Operation *> findPath(Value value) {
   SmallVector<Operation *> path;
   while (Operation *op = value.getDefiningOp()) {
@@ -57,8 +58,8 @@ static SmallVector<Operation *> findPath(Value value) {
       break;
     path.push_back(op);
   }
-  // Ops on a tensor in the order that it has in memory belong to the kernel
-  // that computes the tensor.
+  // Ops on a tensor that hasn't been moved yet belong to the kernel that
+  // computes the tensor.
   while (!path.empty() && !isMove(path.back()))
     path.pop_back();
   return path;
@@ -69,13 +70,13 @@ static SmallVector<Operation *> findPath(Value value) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A variable between tasks whose value is a part of another tensor.
+/// A variable between tasks whose value consists of elements of another tensor.
 struct MovedVariable : LeftVariable {
   SmallVector<Operation *> path; ///< from the tensor to the value, last first
 };
 
-/// Lets variables between tasks hold the tensors that several values are parts
-/// of, instead of these values.
+/// Saves a tensor for other tasks instead of several values that are parts of
+/// it.
 class SavedOrigins {
 public:
   explicit SavedOrigins(ModuleOp module) : module(module), symbols(module) {}
@@ -88,9 +89,9 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  /// The variables, by the tensor that their values are parts of.
+  /// The variables whose values are parts of a tensor, by tensor.
   llvm::MapVector<Value, SmallVector<MovedVariable>> movedOf;
-  /// The variables between tasks that hold a tensor.
+  /// The variable between tasks that holds a tensor, by tensor.
   DenseMap<Value, VariableOp> savedAs;
 };
 } // namespace
@@ -113,8 +114,9 @@ void SavedOrigins::collect() {
   }
 }
 
-/// Returns the variable that holds a tensor, or that will from now on; none
-/// where the values that are parts of it are smaller than the tensor.
+/// Returns the variable that holds a tensor. If there is none, lets the first
+/// of the moved variables hold it, unless all moved values together are smaller
+/// than the tensor; then returns null.
 VariableOp SavedOrigins::findHolder(Value tensor,
                                     MutableArrayRef<MovedVariable> moved) {
   if (isParameter(tensor, symbols))
@@ -174,20 +176,20 @@ void SavedOrigins::run() {
 // Operands of kernels
 //===----------------------------------------------------------------------===//
 
-/// Marks ops that only move elements, so that kernels read the original, except
-/// if the task writes the variable. The length of such chains is limited, as
-/// each kernel that reads the last value has all of its ops.
+/// Marks ops that only move elements, so that kernels read the original tensor,
+/// unless the task writes its variable. The length of a chain of such ops is
+/// limited, because each kernel that reads its result has all of its ops.
 static void markMoves(func::FuncOp task) {
   constexpr unsigned kMostOps = 16;
   llvm::StringSet<> written;
   task.walk([&](WriteOp write) { written.insert(write.getVariable()); });
-  DenseMap<Value, unsigned> lengths; ///< number of ops in a row, by value
+  DenseMap<Value, unsigned> lengths; ///< length of the chain, by end
   task.walk([&](Operation *op) {
     Value origin = getOrigin(op);
     if (!origin || isChanged(origin, written))
       return;
     unsigned length = lengths.lookup(origin);
-    // A reshape that comes first is a view of the tensor.
+    // A reshape at the beginning of a chain is a view of the tensor.
     bool isFirst = isMove(op) && !isa<ReshapeOp>(op);
     if (!(isFirst || length > 0) || length == kMostOps)
       return;

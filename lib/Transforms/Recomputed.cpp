@@ -39,9 +39,9 @@ void ValueNumbers::visitRead(ReadOp read) {
   visitPure(*read);
 }
 
-/// Whether a recomputed result is tied to its first computation: results of
-/// elementwise ops are, and all those of `recompute`, which does what `forward`
-/// did.
+/// Returns whether a recomputed result is paired with its first computation.
+/// Results of elementwise ops are, and all results in `recompute` tasks, which
+/// repeat what `forward` did.
 static bool isTied(Operation &op) {
   auto task = op.getParentOfType<func::FuncOp>()->getAttrOfType<TaskAttr>(
       HftaDialect::kTaskAttrName);
@@ -103,8 +103,8 @@ SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
   ValueNumbers ofTraining(module, {parts::kForward, parts::kRecompute,
                                    parts::kBackward, parts::kBackwardWeight});
   SmallVector<std::pair<Value, Value>> again(ofTraining.getAgain());
-  // In an evaluation or an inference, values that another block's task
-  // recomputes.
+  // In an evaluation or inference, only values that another block's task
+  // recomputes count.
   for (StringRef part : {parts::kEvaluate, parts::kInfer}) {
     ValueNumbers ofPart(module, part);
     for (auto [value, original] : ofPart.getAgain())

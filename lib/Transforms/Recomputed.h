@@ -12,16 +12,17 @@
 
 namespace mlir::hfta {
 
-/// Numbers values of the tasks of some parts so that equal numbers mean equal
-/// values: results of equal ops on operands of equal numbers, and reads of
-/// variables that only tasks access, of the value written there.
+/// Value numbering across the tasks of some parts: values with equal numbers
+/// are equal. Results of equal ops on operands with equal numbers get the same
+/// number, and so does a read of a variable that only tasks access as the value
+/// that was written to it.
 class ValueNumbers {
 public:
   ValueNumbers(ModuleOp module, ArrayRef<StringRef> ofParts);
 
-  /// Returns a value's number; 0: the value is in other tasks.
+  /// Returns a value's number, or 0 if the value isn't in these tasks.
   unsigned lookup(Value value) const { return numbers.lookup(value); }
-  /// Returns the recomputed values, each with its first computation, in the
+  /// Returns pairs of a recomputed value and its first computation, in the
   /// order of the tasks.
   ArrayRef<std::pair<Value, Value>> getAgain() const { return again; }
 
@@ -32,8 +33,8 @@ private:
   void visitRead(ReadOp read);
   void visitKernel(KernelOp kernel);
   void visitPure(Operation &op);
-  /// Returns the number of the values with this `key`; a new one if it is
-  /// unknown.
+  /// Returns the number of values with this key, which is a new one if the key
+  /// is unknown.
   unsigned find(const Key &key) {
     return ofKey.try_emplace(key, ofKey.size() + fresh).first->second;
   }
@@ -45,18 +46,19 @@ private:
   std::map<Key, unsigned> ofKey;
   unsigned fresh = 1;
   llvm::StringMap<unsigned> ofVariable;
-  /// Which ops serve which copy, where some ops are of one copy alone.
+  /// The copies that ops serve, if some ops serve one copy only.
   std::optional<CopyUses> uses;
-  /// The first value of each number and copy, or -1 where all ops serve all
-  /// copies.
+  /// The first value with a number, for each copy, or for copy -1 if all ops
+  /// serve all copies.
   std::map<std::pair<unsigned, int64_t>, Value> first;
   SmallVector<std::pair<Value, Value>> again;
 };
 
-/// Finds values that are computed again from the same operands and for the same
+/// Finds values that are computed again from equal operands and for the same
 /// copy: results of elementwise ops in kernels, and of all ops of `recompute`
-/// tasks, that training tasks have computed before, or a task of another block
-/// of an evaluation or an inference. Returns pairs (again, first).
+/// tasks, that training tasks have computed before, or that a task of another
+/// block has computed in an evaluation or inference. Returns pairs (recomputed,
+/// first).
 SmallVector<std::pair<Value, Value>> findRecomputed(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -1,8 +1,8 @@
-//===- RemakeSaved.cpp - Recompute instead of read ------------------------===//
+//===- RemakeSaved.cpp - Recompute saved values instead of reading --------===//
 //
 // A value that a forward saves for a backward is written and read again. Of
-// several tensors, saving one is often enough: the others are computed from it
-// by elementwise ops, which a GPU does in less time than it takes to read them.
+// several tensors, it is often enough to save one: the others can be computed
+// from it by elementwise ops, which takes a GPU less time than reading them.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -23,8 +23,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most ops that recompute one value, beyond which it is read instead; and
-/// the most costly ones among them.
+/// The most ops that recompute one value, and the most costly ops among them. A
+/// value that needs more is read.
 static constexpr size_t kMostOps = 24;
 static constexpr size_t kMostCostly = 2;
 
@@ -35,10 +35,10 @@ public:
   void run();
 
 private:
-  /// The ops and values that a value is computed from.
+  /// The ops and values from which a value is computed.
   struct Making {
     llvm::SmallPtrSet<Operation *, 16> ops;
-    llvm::SmallPtrSet<const void *, 4> large; ///< large saved values among them
+    llvm::SmallPtrSet<const void *, 4> large; ///< saved values of similar size
     size_t costly = 0;
     int64_t bits;
   };
@@ -55,7 +55,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   llvm::MapVector<Value, LeftVariable> saved;
-  /// A task that recomputes some values at its beginning.
+  /// The state of a task that recomputes values at its beginning.
   struct Maker {
     IRMapping known; ///< maps another task's values to this task's
     Operation *last = nullptr;
@@ -68,19 +68,22 @@ private:
 void SavedRemaker::collect() {
   module.walk(
       [&](Operation *op) { position.try_emplace(op, position.size()); });
-  // A value that a task only passes on may be computed elsewhere later.
+  // A value that a task only reads and saves again is left out, because this
+  // pass may recompute it where it is read.
   for (LeftVariable &left : collectLeftVariables(module))
     if (!left.write.getValue().getDefiningOp<ReadOp>())
       saved.insert({left.write.getValue(), left});
 }
 
-/// Whether other tasks can read a value from memory: nothing between a forward
-/// and its backward changes parameters.
+/// Returns whether other tasks can read a value from memory, where it is saved
+/// or a parameter. Nothing changes parameters between a forward and its
+/// backward.
 bool SavedRemaker::isLeaf(Value value) const {
   return saved.contains(value) || isParameter(value, symbols);
 }
 
-/// Whether an op computes its result's elements one by one from its operands'.
+/// Returns whether each element of an op's result is computed from single
+/// elements of its operands.
 static bool isOfElements(Operation *op) {
   return isa<ElementwiseOpInterface, ReshapeOp, TransposeOp, SliceOp, PadOp,
              BroadcastOp>(op) &&
@@ -100,7 +103,7 @@ bool SavedRemaker::canMake(Value value, Making &making) {
   if (!isOfElements(op) || making.ops.size() == kMostOps)
     return false;
   if (isa<ElementwiseOpInterface>(op) && !isCheap(op)) {
-    // Processors have few units for double precision.
+    // GPUs have few units for double precision.
     if (getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() > 32)
       return false;
     ++making.costly;
@@ -111,8 +114,8 @@ bool SavedRemaker::canMake(Value value, Making &making) {
                       [&](Value operand) { return canMake(operand, making); });
 }
 
-/// Whether to recompute a variable's value: not if a product uses it, or it is
-/// stored as it is, since it must be in memory then.
+/// Returns whether to recompute a saved value. A value that a product uses, or
+/// that is stored unchanged, has to be in memory, so it is read.
 bool SavedRemaker::isWorth(const LeftVariable &one) {
   for (ReadOp read : one.reads)
     for (Operation *user : read->getUsers())
@@ -123,8 +126,8 @@ bool SavedRemaker::isWorth(const LeftVariable &one) {
   return canMake(one.write->getOperand(0), making);
 }
 
-/// Returns a task's read of a saved value, moved to where it is needed first:
-/// another read would access memory again.
+/// Returns a task's read of a saved value, which is moved to the insertion
+/// point. A second read would access memory again.
 static ReadOp readFirst(LeftVariable &left, func::FuncOp task,
                         OpBuilder &builder) {
   for (ReadOp read : left.reads)
@@ -140,7 +143,7 @@ static ReadOp readFirst(LeftVariable &left, func::FuncOp task,
   return left.reads.back();
 }
 
-/// Returns the value in a task, recomputed if need be.
+/// Returns the value in another task, and recomputes it there if necessary.
 Value SavedRemaker::make(Value value, func::FuncOp task) {
   if (Value mine = makers[task].known.lookupOrNull(value))
     return mine;
@@ -173,8 +176,8 @@ void SavedRemaker::remake(Value value) {
   symbols.erase(one.variable);
 }
 
-/// Returns the one saved value of about the same size that a value is computed
-/// from, if there is exactly one.
+/// Returns the saved value from which a value is computed, if there is exactly
+/// one that isn't much smaller; otherwise null.
 Value SavedRemaker::findSource(Value value) {
   Making making;
   making.bits = countBits(value);
@@ -183,8 +186,8 @@ Value SavedRemaker::findSource(Value value) {
   return Value::getFromOpaquePointer(*making.large.begin());
 }
 
-/// Finds ops that compute elements from the values' elements at the same index,
-/// up to a limit.
+/// Finds ops that compute elements from the values' elements at the same index.
+/// Stops at a limit.
 static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
   constexpr size_t kMost = 32;
   llvm::SmallPtrSet<Operation *, 16> found;
@@ -201,8 +204,8 @@ static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
   return found;
 }
 
-/// Whether a reduction adds up values computed from both an op's result and a
-/// source, and so reads both.
+/// Returns whether a reduction adds up values that are computed from both an
+/// op's result and a source, so that it reads both.
 static bool isSummedWith(Operation *op,
                          const llvm::SmallPtrSetImpl<Operation *> &ofSource) {
   llvm::SmallPtrSet<Operation *, 16> own = findElements(op->getResult(0));
@@ -212,10 +215,10 @@ static bool isSummedWith(Operation *op,
   });
 }
 
-/// Recomputes a value that has to be in memory, as a product uses it, for those
-/// other ops that read its source as well. For example, an activation's
-/// gradient needs the sign of the activation, which can be computed from the
-/// norm's input, and the norm's gradients read that input anyway.
+/// Recomputes a value that has to be in memory, because a product uses it, for
+/// ops that read its source as well. For example, an activation's gradient
+/// needs the sign of the activation. This can be computed from the
+/// normalization's input, which the normalization's gradients read anyway.
 void SavedRemaker::remakeWhereSourceIsRead(Value value) {
   Value source = findSource(value);
   if (!source || !saved.contains(source))
@@ -245,8 +248,8 @@ void SavedRemaker::remakeWhereSourceIsRead(Value value) {
   }
 }
 
-/// Recomputes values in the order of their computation: values that are
-/// computed from them then depend on the same sources.
+/// Recomputes values in the order of their computation, so that values that are
+/// computed from recomputed ones depend on the same sources.
 void SavedRemaker::run() {
   collect();
   SmallVector<Value> all;

@@ -1,4 +1,4 @@
-//===- RepeatCheapOps.cpp - Ops that are cheaper than reading results -----===//
+//===- RepeatCheapOps.cpp - Recompute ops that cost less than reads -------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
@@ -16,13 +16,12 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The ratio of sizes at which reading the smaller tensor costs next to
-/// nothing.
+/// The ratio of sizes from which on reading the smaller tensor is almost free.
 static constexpr int64_t kMuchSmaller = 8;
 
-/// Whether a value is in memory anyway, for as long as a task runs: it is read
-/// from a variable that the task doesn't write, or several kernels need it,
-/// among them one that adds it up, multiplies it or stores it.
+/// Returns whether a value is in memory anyway while a task runs: it is read
+/// from a variable that the task doesn't write, or several kernels need it and
+/// one of them adds it up, multiplies it or stores it.
 static bool isInMemory(Value value, const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -42,7 +41,7 @@ static bool isInMemory(Value value, const llvm::StringSet<> &written) {
   return isNeeded && users.size() > 1;
 }
 
-/// Whether a value is computed from small tensors alone.
+/// Returns whether a value is computed from small tensors only.
 static bool isSpread(Value value, int64_t bits,
                      const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
@@ -55,7 +54,7 @@ static bool isSpread(Value value, int64_t bits,
   });
 }
 
-/// Whether each element is in few of a pooling's windows.
+/// Returns whether each element is in only a few of a pooling's windows.
 static bool isPoolOfFew(Operation *op) {
   constexpr int64_t kFewWindows = 4;
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -66,11 +65,11 @@ static bool isPoolOfFew(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-/// Whether users of an op should recompute it. Kernels that read its elements
-/// many times, such as products, would compute each of them many times; views
-/// and stores need it in memory. If a single kernel reads it, the kernel that
-/// computes its operands had better compute it, unless the reader is a pooling,
-/// which can't be merged with that.
+/// Returns whether users of an op should recompute it. Kernels that read an
+/// element many times, such as products, would compute it as often; views and
+/// stores need it in memory. If only one kernel reads the result, the kernel
+/// that computes the op's operands should compute it as well, unless the reader
+/// is a pooling, which can't be fused with that kernel.
 static bool haveUsersRoom(Operation *op, bool readsLittle) {
   llvm::SmallDenseSet<Operation *> users;
   bool isReadFewTimes = true, isPooled = false;
@@ -84,17 +83,18 @@ static bool haveUsersRoom(Operation *op, bool readsLittle) {
 }
 
 namespace {
-/// The computation of a value: cheap ops that nothing else needs, the last
-/// first, and the one tensor of its size that they read, if they do.
+/// The computation of a value: cheap ops that nothing else needs, the last one
+/// first, and the only tensor of the value's size that they read, if any.
 struct CheapPath {
   int64_t bits; ///< the value's size
   SmallVector<Operation *> ops;
   Value read;
-  size_t count = 0; ///< ops, with those that are recomputed anyway
+  size_t count = 0; ///< includes ops that are recomputed anyway
 };
 } // namespace
 
-/// Follows an op's operands; false where they aren't cheap to recompute.
+/// Adds an op, and the ops that compute its operands, to the path. Returns
+/// false if they aren't cheap to recompute.
 static bool follow(Operation *op, const llvm::StringSet<> &written,
                    CheapPath &path) {
   constexpr size_t kMostOps = 32;
@@ -120,8 +120,8 @@ static bool follow(Operation *op, const llvm::StringSet<> &written,
   return true;
 }
 
-/// Marks an op as recomputed where that is worthwhile, with the ops before it
-/// that only it needs.
+/// Marks an op as recomputed if that is worthwhile, together with the ops
+/// before it that only it needs.
 static void markWhereWorth(Operation *op, const llvm::StringSet<> &written) {
   if (op->getNumResults() != 1 || !isCheap(op) || isRepeated(op))
     return;

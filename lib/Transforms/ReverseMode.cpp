@@ -12,7 +12,8 @@ static bool isDifferentiable(Type type) {
 
 namespace {
 
-/// The values that depend on wanted ones, and those that the target depends on.
+/// Activity analysis: finds the values that depend on wanted ones (varied) and
+/// those on which the target depends (useful). Active values are both.
 class Activity {
 public:
   Activity(Value target, ArrayRef<Value> wanted) {
@@ -48,7 +49,7 @@ private:
 
 } // namespace
 
-/// Lists every active op without a derivative.
+/// Reports every active op that has no derivative.
 static LogicalResult checkDerivatives(Block &block, const Activity &activity) {
   bool ok = true;
   for (Operation &op : block) {
@@ -60,7 +61,7 @@ static LogicalResult checkDerivatives(Block &block, const Activity &activity) {
   return success(ok);
 }
 
-/// Passes the type that products multiply in from the op to those of its
+/// Copies the type to which an op's factors are rounded to the products of its
 /// derivative.
 static void passFactors(Operation &op, Block::iterator begin,
                         Block::iterator end) {
@@ -78,7 +79,7 @@ static void addGradient(OpBuilder &builder, Location loc, Value of,
   sum = sum ? AddOp::create(builder, loc, sum, gradient).getResult() : gradient;
 }
 
-/// Returns the op after which the next ones are built.
+/// Returns the op before the insertion point, or null at the block's beginning.
 static Operation *getLast(OpBuilder &builder) {
   Block::iterator place = builder.getInsertionPoint();
   return place == builder.getInsertionBlock()->begin() ? nullptr
@@ -90,9 +91,9 @@ static Block::iterator getBehind(OpBuilder &builder, Operation *op) {
             : builder.getInsertionBlock()->begin();
 }
 
-/// Adds one copy's contribution to an array's gradient directly, without a sum
-/// of the copy's own: so the copy has the same additions in the same order as
-/// it has alone.
+/// Adds one copy's contribution to an array's gradient directly, without first
+/// adding up the copy's contributions. So a copy has the same additions in the
+/// same order as in a program of its own.
 static LogicalResult addToArray(OpBuilder &builder, UnstackOp unstack,
                                 Value gradient,
                                 DenseMap<Value, Value> &gradients,
@@ -108,8 +109,8 @@ static LogicalResult addToArray(OpBuilder &builder, UnstackOp unstack,
   return success();
 }
 
-/// Builds the backward of `op` and adds the contributions to `gradients`;
-/// `ends` are values at which the walk ends.
+/// Builds the backward of `op`, and adds its contributions to `gradients`.
+/// `ends` are the values at which differentiation ends.
 static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
                                      const Activity &activity,
                                      const DenseSet<Value> &ends,
@@ -156,8 +157,8 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
   Activity activity(target, wanted);
   if (failed(checkDerivatives(block, activity)))
     return failure();
-  // The walk ends at each wanted value, also where it is computed from another
-  // one.
+  // Differentiation ends at each wanted value, even if the value is computed
+  // from another wanted one.
   DenseSet<Value> ends(wanted.begin(), wanted.end());
   SmallVector<Operation *> forward;
   for (Operation &op : block)

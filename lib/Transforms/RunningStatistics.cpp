@@ -1,9 +1,9 @@
 //===- RunningStatistics.cpp - Updates of running statistics --------------===//
 //
-// A micro-batch's own statistics follow from it alone; running ones pass from
-// one micro-batch to the next. The ops that update the latter by the former are
-// found by what they read and write, so that a separate task can apply them to
-// all micro-batches in order, wherever each of them was computed.
+// The statistics of a micro-batch depend on it alone, but running statistics
+// pass from one micro-batch to the next. The ops that update running statistics
+// are found by what they read and write, so that a separate task can apply them
+// to all micro-batches in order, wherever each of them was computed.
 //===----------------------------------------------------------------------===//
 
 #include "RunningStatistics.h"
@@ -29,7 +29,7 @@ public:
     }
   }
 
-  /// Finds the ops that serve nothing but writes of statistics.
+  /// Finds the ops that are used only to write statistics.
   DenseSet<Operation *> find() {
     do {
       findFed();
@@ -54,7 +54,7 @@ private:
   TaskBuilder &tasks;
   Block &step;
   DenseSet<Operation *> variables; ///< statistics that may leave the forward
-  DenseSet<Operation *> fed;       ///< ops that depend on their old values
+  DenseSet<Operation *> fed;       ///< ops that depend on old values
   DenseSet<Operation *> serving;
 };
 
@@ -72,8 +72,8 @@ void StatisticsFinder::findFed() {
   }
 }
 
-/// Whether a value is computed from constants and run-time scalars alone, so
-/// that it is known wherever a step runs.
+/// Returns whether a value is computed from constants and run-time scalars
+/// alone, so that it is known wherever a step runs.
 static bool isGiven(TaskBuilder &tasks, Value value) {
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<ReadOp>(op))
@@ -83,9 +83,10 @@ static bool isGiven(TaskBuilder &tasks, Value value) {
                       [&](Value operand) { return isGiven(tasks, operand); });
 }
 
-/// Whether it is an elementwise op or movement with one operand of a
-/// micro-batch, which is no larger than its result: keeping that instead costs
-/// no more.
+/// Returns whether an op is elementwise or moves elements, and has only one
+/// operand that depends on the micro-batch, which is no larger than the result.
+/// Then keeping the operand for the task `statistics` costs no more than
+/// keeping the result.
 bool StatisticsFinder::isWorthMoving(Operation &op) const {
   if (op.getNumResults() != 1 ||
       !(isa<ElementwiseOpInterface>(op) || op.hasTrait<MovementTrait>()))
@@ -117,8 +118,8 @@ void StatisticsFinder::findServing() {
   }
 }
 
-/// Removes the statistics whose old values something else uses. Returns whether
-/// there were any.
+/// Removes the statistics whose old values other ops use from `variables`.
+/// Returns whether there were any.
 bool StatisticsFinder::keepUsedByForward() {
   bool found = false;
   for (auto read : step.getOps<ReadOp>()) {
@@ -134,10 +135,10 @@ bool StatisticsFinder::keepUsedByForward() {
   return found;
 }
 
-/// Checks that batch normalizations by a micro-batch's statistics have several
-/// values per channel, as PyTorch does: a single value is its own mean, so that
-/// the result would be the bias whatever the input. Without fusion several
-/// copies have the same node; it is reported once.
+/// Checks that batch normalizations that use a micro-batch's statistics have
+/// several values per channel, as PyTorch does. A single value is its own mean,
+/// so the result would be the bias whatever the input. Without fusion, several
+/// copies have the same node, which is reported once.
 static LogicalResult checkCounts(TaskBuilder &tasks, Block &step) {
   int64_t microBatches = tasks.getJob().microBatches;
   DenseSet<Location> reported;
@@ -160,7 +161,8 @@ static LogicalResult checkCounts(TaskBuilder &tasks, Block &step) {
   return success(reported.empty());
 }
 
-/// Separates the running statistics of ops in training into ops of their own.
+/// Replaces ops in training that update running statistics by several ops, of
+/// which some only update.
 static void separateAll(TaskBuilder &tasks, Block &step, TaskTags &tags) {
   OpBuilder builder(tasks.getContext());
   SmallVector<ModalOpInterface> modals(step.getOps<ModalOpInterface>());
@@ -178,8 +180,8 @@ static void separateAll(TaskBuilder &tasks, Block &step, TaskTags &tags) {
   }
 }
 
-/// Checks that the forward itself uses no running statistics where replicas
-/// compute micro-batches at the same time.
+/// Reports statistics that the forward itself uses if replicas compute
+/// micro-batches at the same time.
 static LogicalResult checkReplicas(TaskBuilder &tasks,
                                    ArrayRef<ReadOp> ofForward,
                                    const TaskTags &tags) {
@@ -210,7 +212,8 @@ LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
   DenseSet<Operation *> found = finder.find();
   if (failed(checkReplicas(tasks, finder.ofForward, tags)))
     return failure();
-  // A cut after an op comes after its statistics, too.
+  // An update belongs to the last block that computes one of its operands, so
+  // that a cut after an op also comes after the op's statistics.
   for (Operation &op : step) {
     if (!found.contains(&op))
       continue;
@@ -224,7 +227,7 @@ LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
           static_cast<int64_t>(variable.getBlock()) < 0)
         variable.setBlock(tags[&op].block);
   }
-  // An op without operands is assigned to where it is used.
+  // An op without operands belongs to the first block that uses it.
   for (Operation &op : llvm::reverse(step)) {
     if (!found.contains(&op) || op.getNumOperands() > 0)
       continue;

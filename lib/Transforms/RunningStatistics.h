@@ -8,11 +8,12 @@
 
 namespace mlir::hfta {
 
-/// Assigns the ops of a training step that update running statistics, and serve
-/// nothing else, to the statistics tasks of the blocks whose values they use.
-/// `tags` has the ops of the forward. A statistic that the forward uses itself
-/// stays with it: the next micro-batch must read the value that this one has
-/// written. Where several replicas compute micro-batches, that is diagnosed.
+/// Assigns the ops of a training step that only update running statistics to
+/// the statistics tasks of the blocks whose values they use. `tags` are those
+/// of the forward's ops. If the forward itself uses a statistic, its update
+/// stays in the forward, because the next micro-batch must read the value that
+/// this one has written. Reports an error if several replicas compute
+/// micro-batches with such a statistic.
 LogicalResult assignStatistics(TaskBuilder &tasks, Block &step, TaskTags &tags);
 
 } // namespace mlir::hfta

@@ -17,7 +17,7 @@ static Block *getBody(ModelOp model, StringRef function) {
   return found ? &found.getBody().front() : nullptr;
 }
 
-/// Returns the size of axis 0 of the first argument that has one.
+/// Returns the size of axis 0 of the first argument that has an axis, or 1.
 static int64_t countSamples(Block &block) {
   for (Value argument : block.getArguments())
     if (!getShape(argument).empty())
@@ -25,7 +25,7 @@ static int64_t countSamples(Block &block) {
   return 1;
 }
 
-/// Returns the mixing of the first result that has one.
+/// Returns the mixing of the first result that is mixed, if there is one.
 static std::optional<Mixing> findFirst(const SampleTracker &tracker,
                                        ValueRange results) {
   for (Value result : results)
@@ -34,7 +34,7 @@ static std::optional<Mixing> findFirst(const SampleTracker &tracker,
   return std::nullopt;
 }
 
-/// Returns the outputs that the losses depend on.
+/// Returns the outputs on which the losses depend.
 static SmallVector<Value> takeUsed(Block &objective, ValueRange outputs) {
   SmallVector<Value> used;
   for (auto [argument, output] : llvm::zip(objective.getArguments(), outputs))
@@ -63,9 +63,9 @@ ModelMixing hfta::findMixing(ModelOp model) {
     return mixing;
   std::optional<Mixing> used =
       findFirst(tracker, takeUsed(*objective, outputs));
-  // There is no objective for two samples. One compares each element of an
-  // output with a label of the same sample, along whose axis none is summed, so
-  // it mixes what the outputs mix.
+  // There is no objective for two samples. An objective compares each element
+  // of an output with a label of the same sample, and doesn't sum over samples.
+  // So it mixes samples if and only if the outputs that it uses do.
   if (ofTwo) {
     mixing.loss = used;
     return mixing;
@@ -74,7 +74,7 @@ ModelMixing hfta::findMixing(ModelOp model) {
     arguments.push_back(tracker.getWhole(field));
   tracker.follow(*objective, arguments);
   mixing.loss = findFirst(tracker, objective->getTerminator()->getOperands());
-  // A node of the model tells more than the loss that meets what it has mixed.
+  // A node of the model explains more than the loss that uses mixed values.
   if (mixing.loss && used)
     mixing.loss = used;
   return mixing;

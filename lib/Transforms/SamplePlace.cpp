@@ -1,4 +1,4 @@
-//===- SamplePlace.cpp - Which elements are of which sample ---------------===//
+//===- SamplePlace.cpp - Positions of samples in values -------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementBits.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -17,7 +17,7 @@ static int64_t getStride(ArrayRef<int64_t> shape, int64_t axis) {
   return ShapedType::getNumElements(shape.drop_front(axis + 1));
 }
 
-/// Returns the shortest list that, repeated, is the whole one.
+/// Returns the shortest list whose repetitions are the whole list.
 static SampleList findPeriod(const SampleList &samples) {
   auto count = static_cast<int64_t>(samples.size());
   for (int64_t period = 1; period < count; ++period) {
@@ -33,7 +33,7 @@ static SampleList findPeriod(const SampleList &samples) {
 
 SamplePlace hfta::makePlace(ArrayRef<int64_t> shape, int64_t axis,
                             const SampleList &samples) {
-  // Neighbours of one sample are counted once.
+  // Runs of elements of the same sample become one entry.
   auto run = static_cast<int64_t>(samples.size());
   for (auto [index, sample] : llvm::enumerate(llvm::drop_begin(samples)))
     if (sample != samples[index])
@@ -47,10 +47,10 @@ SamplePlace hfta::makePlace(ArrayRef<int64_t> shape, int64_t axis,
 }
 
 //===----------------------------------------------------------------------===//
-// Constants along samples
+// Constants that differ between samples
 //===----------------------------------------------------------------------===//
 
-/// Whether elements that only differ in the sample that they are placed at are
+/// Returns whether elements at the same position of different samples are
 /// unequal somewhere.
 static bool differs(DenseElementsAttr elements, const SamplePlace &place) {
   constexpr int64_t kMostElements = int64_t(1) << 16;
@@ -66,7 +66,8 @@ static bool differs(DenseElementsAttr elements, const SamplePlace &place) {
   return false;
 }
 
-/// Maps the samples along an axis of an op's result to an axis of `input`.
+/// Returns whether `input`, whose `axis` holds these samples, differs between
+/// samples.
 static bool differsAlong(Value input, int64_t axis, const SampleList &samples) {
   return differsBetweenSamples(input,
                                makePlace(getShape(input), axis, samples));

@@ -1,4 +1,4 @@
-//===- SampleRules.cpp - What ops do with the samples of values -----------===//
+//===- SampleRules.cpp - How ops pass on the samples of values ------------===//
 
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "SampleTracker.h"
@@ -17,7 +17,7 @@ static int64_t getSize(Value value, int64_t axis) {
   return getShape(value)[axis];
 }
 
-/// Whether there are two different samples in the list.
+/// Returns whether the list contains two different samples.
 static bool hasSeveral(ArrayRef<int64_t> samples) {
   int64_t known = kNoSample;
   for (int64_t sample : samples) {
@@ -64,7 +64,7 @@ SampleState SampleTracker::throughPad(PadOp op, const AxisSamples &from) {
   return putAlong(*op, op.getInput(), op.getResult(), from.axis, padded);
 }
 
-/// Follows an op that takes elements of one operand to other places.
+/// Follows an op that moves elements of one operand to other places.
 SampleState SampleTracker::throughRearrangement(Operation &op, Value input) {
   const SampleState &state = find(input);
   if (!state.isSpread())
@@ -85,8 +85,8 @@ SampleState SampleTracker::throughRearrangement(Operation &op, Value input) {
       .Default([](Operation *) { return SampleState::makeUnknown(); });
 }
 
-/// Joins inputs: along their samples, or along another axis, and then their
-/// samples must agree.
+/// Follows a concatenation along the samples' axis, or along another axis, in
+/// which case the inputs' samples must agree.
 SampleState SampleTracker::throughConcat(ConcatOp op) {
   auto axis = static_cast<int64_t>(op.getAxis());
   bool isAcross = false;
@@ -136,7 +136,7 @@ SampleState SampleTracker::throughConcat(ConcatOp op) {
   return state;
 }
 
-/// Picks slices along the axis that holds the samples.
+/// Follows slices that are chosen along the axis of samples.
 SampleState SampleTracker::throughChosen(GatherOp op, const AxisSamples &from) {
   DenseIntElementsAttr indices;
   if (!matchPattern(op.getIndices(), m_Constant(&indices)))
@@ -151,7 +151,7 @@ SampleState SampleTracker::throughChosen(GatherOp op, const AxisSamples &from) {
   }
   if (chosen.empty())
     return SampleState::makeUnknown();
-  // All axes of the indices take the place of one.
+  // All axes of the indices together take the place of the gathered axis.
   ArrayRef<int64_t> shape = getShape(op.getInput());
   SmallVector<int64_t> flat(shape);
   flat[from.axis] = static_cast<int64_t>(chosen.size());
@@ -165,9 +165,10 @@ SampleState SampleTracker::throughChosen(GatherOp op, const AxisSamples &from) {
   return state;
 }
 
-/// Gathers rows of a table by the samples' indices, or slices of samples. By
-/// indices that depend on data, a sample is taken to choose from its own part
-/// of an axis that all samples share: exporters flatten axes to do so.
+/// Follows rows of a table, which are chosen by the samples' indices, or slices
+/// of samples. If indices that depend on data choose along the axis of samples,
+/// it is assumed that each sample chooses from its own part of this axis:
+/// exporters flatten axes to do so.
 SampleState SampleTracker::throughGather(GatherOp op) {
   Value input = op.getInput(), indices = op.getIndices();
   const SampleState &data = find(input), &chooser = find(indices);
@@ -197,8 +198,9 @@ SampleState SampleTracker::throughGather(GatherOp op) {
   return merge(*op, {kept, byIndices()}, countElements(op.getResult()));
 }
 
-/// Combines slices with those at known places, which must hold no samples; from
-/// data alone, places are unknown.
+/// Follows updates that are scattered to places which depend on no sample. If
+/// they do, or if places along the axis of samples aren't constant, the result
+/// is unknown.
 SampleState SampleTracker::throughScatter(Operation &op, Value updates,
                                           Value indices, int64_t along) {
   const SampleState &state = find(updates);
@@ -267,7 +269,8 @@ SampleState SampleTracker::throughReduce(ReduceOp op) {
   return putAlong(*op, input, op.getResult(), from->axis - gone, from->samples);
 }
 
-/// A sum over samples mixes them, and so does a product of each with each.
+/// Follows a contraction. A sum over samples mixes them, and so does a product
+/// of each sample with each.
 SampleState SampleTracker::throughContract(ContractOp op) {
   auto getMap = [&](unsigned index) {
     return cast<AffineMapAttr>(op.getIndexingMaps()[index]).getValue();
@@ -318,8 +321,8 @@ SampleState SampleTracker::throughContract(ContractOp op) {
   return state;
 }
 
-/// Follows samples that lie along the channels, each group of which has a part
-/// of the result's.
+/// Follows samples that lie along the channels. Each group of channels, which
+/// must be of one sample, has a group of the result's channels.
 SampleState SampleTracker::throughChannels(Operation &op, Value input,
                                            const AxisSamples &from) {
   auto channels = static_cast<int64_t>(from.samples.size());
@@ -341,8 +344,8 @@ SampleState SampleTracker::throughChannels(Operation &op, Value input,
   return putAlong(op, input, op.getResult(0), 1, given);
 }
 
-/// Follows samples through windows: they are numbered along axis 0, or each is
-/// a group of channels.
+/// Follows samples through ops with windows: samples lie along axis 0, or each
+/// sample is a group of channels.
 SampleState SampleTracker::throughActivation(ActivationOpInterface op) {
   SmallVector<Value> activations;
   for (ArrayRef<Value> values : op.getActivations())

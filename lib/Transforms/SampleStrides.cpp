@@ -47,8 +47,8 @@ std::optional<SampleAxis> SampleStrides::findAxis(Value value) const {
   return findSampleAxis(getShape(value), place->stride, samples);
 }
 
-/// Moves the samples along an axis of `from` to this axis of `to`; unknown if
-/// that has another size.
+/// Moves samples from an axis of `from` to axis `axis->axis` of `to`. Their
+/// place is unknown if that axis has another size.
 SampleStrides::Found SampleStrides::move(Value from, Value to,
                                          std::optional<SampleAxis> axis) const {
   if (!find(from))
@@ -59,8 +59,8 @@ SampleStrides::Found SampleStrides::move(Value from, Value to,
   return Place{true, axis->inner * getAxisStride(shape, axis->axis)};
 }
 
-/// Passes the samples of an operand on. `mixed`: an axis along which samples
-/// would be mixed.
+/// Follows samples whose axis stays where it is. Along axis `mixed`, samples
+/// would be mixed, so that their place becomes unknown.
 SampleStrides::Found
 SampleStrides::alongSameAxis(Value from, Value to,
                              std::optional<int64_t> mixed) const {
@@ -70,7 +70,7 @@ SampleStrides::alongSameAxis(Value from, Value to,
   return move(from, to, axis);
 }
 
-/// Merges operands whose elements are combined one by one.
+/// Merges the places of operands that are combined element by element.
 SampleStrides::Found SampleStrides::merge(ValueRange operands) const {
   Found merged;
   for (Value operand : operands) {
@@ -88,7 +88,7 @@ SampleStrides::Found SampleStrides::merge(ValueRange operands) const {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// A value that comes from the data has its samples along axis 0.
+/// Returns the place of samples in data, which is axis 0.
 SampleStrides::Found SampleStrides::throughRead(ReadOp read) const {
   ArrayRef<int64_t> shape = getShape(read);
   if (shape.empty() || shape.front() != samples)
@@ -113,7 +113,8 @@ SampleStrides::throughBroadcast(BroadcastOp broadcast) const {
   return move(broadcast.getInput(), broadcast.getResult(), axis);
 }
 
-/// A sum over samples isn't of single samples.
+/// Follows a contraction. If it sums over an operand's samples, that operand
+/// doesn't count.
 SampleStrides::Found SampleStrides::throughContract(ContractOp contract) const {
   auto getMap = [&](int64_t index) {
     return cast<AffineMapAttr>(contract.getIndexingMaps()[index]).getValue();
@@ -161,8 +162,8 @@ SampleStrides::Found SampleStrides::throughConcat(ConcatOp concat) const {
   return merged;
 }
 
-/// Gathers rows of a table, with samples as the indices have them, or slices of
-/// each sample.
+/// Follows rows of a table, in which samples lie as in the indices, or slices
+/// of each sample.
 SampleStrides::Found SampleStrides::throughGather(GatherOp gather) const {
   auto along = static_cast<int64_t>(gather.getAxis());
   bool fromIndices = find(gather.getIndices()).has_value();
@@ -180,8 +181,8 @@ SampleStrides::Found SampleStrides::throughGather(GatherOp gather) const {
   return move(from, gather.getResult(), axis);
 }
 
-/// Axis 0 numbers images, each of which has its own part of axis 0 of the
-/// result.
+/// Follows samples through ops with windows. Axis 0 numbers images, and each
+/// image has its own part of axis 0 of the result.
 SampleStrides::Found SampleStrides::throughWindows(Operation &op) const {
   Found merged;
   for (Value operand : op.getOperands()) {
@@ -245,7 +246,8 @@ void SampleStrides::visit(Operation &op) {
   if (isa<ReadOp>(op) && !isInput)
     return;
   Found place = findOf(op);
-  // Other results, such as statistics, aren't of single samples.
+  // Results of other shapes, such as statistics, don't consist of single
+  // samples.
   for (Value result : op.getResults())
     if (place && getShape(result) == getShape(op.getResult(0)))
       places[result] = *place;

@@ -1,10 +1,10 @@
-//===- SampleStrides.h - The position of samples in a value -----*- C++ -*-===//
+//===- SampleStrides.h - Positions of samples in a value --------*- C++ -*-===//
 //
-// A step's values hold a micro-batch's samples along some axis, or along a part
-// of one: [batch, …] as they come from the data, [position, batch, …] after a
-// transpose, [batch · position, …] after a reshape. However a value is
-// reshaped, element e is of sample ⌊e / stride⌋ mod samples, with elements
-// counted in row-major order: that stride is followed through the ops.
+// A step's values hold a micro-batch's samples along an axis, or along a part
+// of one: [batch, …] as data have them, [position, batch, …] after a transpose,
+// [batch · position, …] after a reshape. However a value is reshaped, element e
+// belongs to sample ⌊e / stride⌋ mod samples, with elements counted in
+// row-major order. This analysis follows the stride through the ops.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SAMPLESTRIDES_H
@@ -15,36 +15,37 @@
 
 namespace mlir::hfta {
 
-/// The axis of a shape that holds the samples: it is split into [outer,
-/// samples, inner], whose product is the axis' size.
+/// The axis of a shape along which the samples lie. It is split into [outer,
+/// samples, inner], and the product of these is the axis' size.
 struct SampleAxis {
   int64_t axis, outer, inner;
 };
 
-/// Finds the samples with this stride in a shape; nothing if they don't lie
-/// along a single axis. A single sample is found along axis 0 of any shape.
+/// Finds the axis of a shape along which samples with this stride lie. Returns
+/// nothing if it isn't a single axis. A single sample is found along axis 0 of
+/// any shape.
 std::optional<SampleAxis> findSampleAxis(ArrayRef<int64_t> shape,
                                          int64_t stride, int64_t samples);
 
-/// The strides of the values in a block. Ops that are appended while it is in
-/// use are visited when one asks for their values.
+/// The strides of the values in a block. Ops may be appended to the block; they
+/// are visited when their values are looked up.
 class SampleStrides {
 public:
-  /// `samples`: the number of a micro-batch's samples.
+  /// `samples` is the number of samples in a micro-batch.
   SampleStrides(Block &block, int64_t samples)
       : block(block), samples(samples) {}
 
-  /// Returns the number of elements from a sample to the next one. Nothing if
-  /// the value isn't of single samples, as a sum over all of them, or if it
-  /// isn't known where they are.
+  /// Returns the number of elements from one sample to the next. Returns
+  /// nothing if the value doesn't consist of single samples, such as a sum over
+  /// all of them, or if the place of the samples is unknown.
   std::optional<int64_t> lookup(Value value);
-  /// Whether the value depends on inputs or on the step's scalars, as random
-  /// numbers do, and not on parameters and constants alone.
+  /// Returns whether the value depends on inputs or on the step's scalars, as
+  /// random numbers do, and not just on parameters and constants.
   bool isFromData(Value value);
 
 private:
-  /// A place of samples; `known` false: the value has samples, but not known
-  /// where.
+  /// The place of samples. If `known` is false, the value has samples, but it
+  /// is unknown where.
   struct Place {
     bool known;
     int64_t stride;

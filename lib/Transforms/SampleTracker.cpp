@@ -1,4 +1,4 @@
-//===- SampleTracker.cpp - Which sample each element is of ----------------===//
+//===- SampleTracker.cpp - Tracks the samples of elements -----------------===//
 
 #include "SampleTracker.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most elements that are looked at one by one.
+/// The most elements that are compared one by one.
 static constexpr int64_t kMostLookedAt = int64_t(1) << 22;
 
 static int64_t countElements(Value value) {
@@ -33,13 +33,13 @@ MixingCause::first(const std::optional<MixingCause> &left,
   return right->order < left->order ? right : left;
 }
 
-/// Whether all samples stand there in their order, one or several times.
+/// Returns whether all samples are there in their order, once or several times.
 bool SampleTracker::isWhole(const SamplePlace &place) const {
   return place.getPeriod() == samples &&
          llvm::equal(place.table, llvm::seq<int64_t>(0, samples));
 }
 
-/// Whether the elements of each sample follow each other.
+/// Returns whether the elements of each sample are adjacent.
 bool SampleTracker::isInRuns(Value value, const SamplePlace &place) const {
   return place.isSingle() ||
          place.inner * place.getPeriod() >= countElements(value);
@@ -51,7 +51,8 @@ const SampleState &SampleTracker::find(Value value) const {
   return found == states.end() ? none : found->second;
 }
 
-/// Finds the axis along which several samples lie, if it is one axis.
+/// Finds the axis along which several samples lie, if they lie along a single
+/// one.
 std::optional<AxisSamples> SampleTracker::findAxis(Value value) const {
   const SampleState &state = find(value);
   if (!state.isSpread())
@@ -90,7 +91,8 @@ std::optional<Mixing> SampleTracker::findMixing(Value result) const {
   if (state.kind == SampleState::mixed ||
       (state.isPlaced() && !isWhole(state.place)))
     cause = state.cause;
-  // Only where axis 0 has the size of the batch do its rows stand for samples.
+  // Rows of axis 0 stand for samples only if the axis has the size of the
+  // batch.
   ArrayRef<int64_t> shape = getShape(result);
   if (!cause && state.isPlaced() && !shape.empty() && shape.front() == samples)
     cause = state.scattered;
@@ -107,7 +109,8 @@ SampleState SampleTracker::mix(Operation &op,
   return state;
 }
 
-/// Puts samples that come from `from` along an axis of `to`.
+/// Returns the state of `to`, in which these samples of `from` lie along an
+/// axis.
 SampleState SampleTracker::putAlong(Operation &op, Value from, Value to,
                                     int64_t axis,
                                     const SampleList &samples) const {
@@ -127,8 +130,8 @@ namespace {
 enum class Merging { agree, conflict, unknown };
 } // namespace
 
-/// Merges the places of values that are combined element by element. Elements
-/// of no sample take the other's.
+/// Merges the places of values that are combined element by element. If one of
+/// two elements is of no sample, the result is of the other one's sample.
 static Merging mergePlaces(SamplePlace &place, SamplePlace other,
                            int64_t count) {
   if (place.isSingle())
@@ -157,7 +160,7 @@ static Merging mergePlaces(SamplePlace &place, SamplePlace other,
   return Merging::agree;
 }
 
-/// Merges what operands give to a result of `count` elements.
+/// Merges the states of operands into that of a result with `count` elements.
 SampleState SampleTracker::merge(Operation &op, ArrayRef<SampleState> given,
                                  int64_t count) const {
   SampleState merged;
@@ -186,8 +189,8 @@ SampleState SampleTracker::merge(Operation &op, ArrayRef<SampleState> given,
   return merged;
 }
 
-/// Whether elements that differ in their index along the axis alone are known
-/// to be of different samples.
+/// Returns whether some elements that differ only in their index along the axis
+/// are known to be of different samples.
 bool SampleTracker::variesAlong(Value value, int64_t axis) const {
   const SampleState &state = find(value);
   if (!state.isSpread())
@@ -206,8 +209,9 @@ bool SampleTracker::variesAlong(Value value, int64_t axis) const {
   return false;
 }
 
-/// Is the state of a result whose operand has samples along several axes, some
-/// of which are summed.
+/// Returns the state of a result whose operand has samples along several axes,
+/// of which some are summed: mixed if such a sum adds up samples, otherwise
+/// unknown.
 SampleState SampleTracker::lost(Operation &op, Value from,
                                 ArrayRef<int64_t> summed) const {
   for (int64_t axis : summed)
@@ -216,8 +220,8 @@ SampleState SampleTracker::lost(Operation &op, Value from,
   return SampleState::makeUnknown();
 }
 
-/// Notes whether a value that depends on no sample differs between those that
-/// it is combined with.
+/// Notes whether a value that depends on no sample has different elements for
+/// the samples with which it is combined.
 void SampleTracker::notePosition(Operation &op, SampleState &state,
                                  Value constant,
                                  const SamplePlace &place) const {
@@ -230,8 +234,8 @@ void SampleTracker::notePosition(Operation &op, SampleState &state,
 // All values
 //===----------------------------------------------------------------------===//
 
-/// Whether an operand only says where a sample's elements are, among those of
-/// all samples.
+/// Returns whether an operand only tells where a sample's elements are among
+/// those of all samples.
 static bool isIndex(OpOperand &operand, function_ref<bool(Value)> hasSamples) {
   Operation *op = operand.getOwner();
   if (auto gather = dyn_cast<GatherOp>(op))
@@ -244,8 +248,8 @@ static bool isIndex(OpOperand &operand, function_ref<bool(Value)> hasSamples) {
   return false;
 }
 
-/// Returns what took the elements of samples apart, in a value whose elements
-/// of a sample don't follow each other.
+/// Returns the cause why the elements of a sample aren't adjacent in the op's
+/// result, if they aren't.
 std::optional<MixingCause>
 SampleTracker::findScattering(Operation &op, const SampleState &state) const {
   if (!state.isPlaced() || isInRuns(op.getResult(0), state.place))
@@ -276,7 +280,7 @@ void SampleTracker::visit(Operation &op) {
       mixed = MixingCause::first(mixed, state.cause);
     if (!state.positional || isIndex(operand, hasSamples))
       continue;
-    // An operation on samples is what makes them depend on it.
+    // The cause is the op that combines samples with this operand.
     bool meets = isOfSamples && state.kind == SampleState::none;
     positional = MixingCause::first(
         positional, meets ? makeCause(state.positional->mixing.kind, op)

@@ -1,9 +1,9 @@
-//===- SampleTracker.h - Which sample each element is of --------*- C++ -*-===//
+//===- SampleTracker.h - Tracks the samples of elements ---------*- C++ -*-===//
 //
-// SampleStrides follows samples for one purpose: to find them in values that
-// hold all of them in order. This follows them through any order, so that a
-// graph that reverses, shifts, picks or adds up samples can be told from one
-// that has them along another axis for a while.
+// SampleStrides finds samples in values that hold all of them in order. This
+// tracker follows them through any order. So it can distinguish a graph that
+// reverses, shifts, selects or adds up samples from one that only has them
+// along another axis for a while.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SAMPLETRACKER_H
@@ -13,8 +13,8 @@
 
 namespace mlir::hfta {
 
-/// Numbers of samples; `kNoSample` stands for elements that are the same
-/// whatever the data are.
+/// The numbers of samples; `kNoSample` stands for elements that don't depend on
+/// data.
 using SampleList = SmallVector<int64_t, 0>;
 inline constexpr int64_t kNoSample = -1;
 
@@ -28,46 +28,46 @@ struct SamplePlace {
   int64_t at(int64_t element) const {
     return table[element / inner % getPeriod()];
   }
-  /// Whether all elements are of one sample.
+  /// Returns whether all elements are of one sample.
   bool isSingle() const { return table.size() == 1; }
 };
 
-/// The samples along an axis of a value: one for each index.
+/// The samples along an axis of a value, one for each index.
 struct AxisSamples {
   int64_t axis;
   SampleList samples;
 };
 
-/// The reason why a value isn't of single samples at their own positions. Of
-/// several, the one of the first operation counts.
+/// The reason why a value doesn't consist of single samples at their own
+/// positions. Of several reasons, the one of the first operation counts.
 struct MixingCause {
   Mixing mixing;
-  int64_t order; ///< number of the operation
+  int64_t order; ///< the number of the operation
 
   static std::optional<MixingCause>
   first(const std::optional<MixingCause> &left,
         const std::optional<MixingCause> &right);
 };
 
-/// Everything known of a value's samples.
+/// Everything that is known about the samples of a value.
 struct SampleState {
   enum Kind {
-    none,    ///< it depends on no sample
+    none,    ///< no element depends on a sample
     placed,  ///< each element is of one sample
-    unknown, ///< it isn't known which elements are of which samples
+    unknown, ///< it is unknown which elements are of which samples
     mixed    ///< an element depends on several samples
   };
   Kind kind = none;
   SamplePlace place; ///< for `placed`
-  /// For `mixed`, and where samples aren't in their order: what did this.
+  /// The cause of state `mixed`, or of samples that aren't in their order.
   std::optional<MixingCause> cause;
-  /// The operation that made it depend on a sample's position, or on the number
-  /// of samples. In an index that is no mixing: the position is that of the
-  /// sample's own elements.
+  /// The operation that made the value depend on a sample's position, or on the
+  /// number of samples. In an index, this isn't mixing, because the index is
+  /// that of the sample's own elements.
   std::optional<MixingCause> positional;
-  /// For `placed`, where the elements of a sample don't follow each other: the
-  /// operation after which they no longer did. A result must have the samples
-  /// along axis 0; other values may have them along any axis.
+  /// For `placed`, if the elements of a sample aren't adjacent: the operation
+  /// after which they no longer were. A result must have the samples along axis
+  /// 0; other values may have them along any axis.
   std::optional<MixingCause> scattered;
 
   static SampleState makeUnknown() {
@@ -76,7 +76,8 @@ struct SampleState {
     return state;
   }
   bool isPlaced() const { return kind == placed; }
-  /// Whether it has elements of several samples, each of one.
+  /// Returns whether the value has elements of several samples, each of one
+  /// sample.
   bool isSpread() const { return isPlaced() && !place.isSingle(); }
 };
 
@@ -85,16 +86,16 @@ class SampleTracker {
 public:
   explicit SampleTracker(int64_t samples) : samples(samples) {}
 
-  /// Follows them from the arguments, for which `arguments` has an entry each,
-  /// to the results, whose states are returned.
+  /// Follows the samples through the function's body. `arguments` are the
+  /// states of its arguments. Returns the states of its results.
   SmallVector<SampleState> follow(Block &block,
                                   ArrayRef<SampleState> arguments);
 
-  /// Returns the state of a value that holds the samples along axis 0; of none,
-  /// if that axis has another size.
+  /// Returns the state of a value whose samples lie along axis 0, or the state
+  /// of a value without samples if that axis has another size.
   SampleState getWhole(Value value) const;
-  /// Returns how a result of a function that was followed is mixed, if it is
-  /// known to be.
+  /// Returns how a result of a function that was followed mixes samples, if it
+  /// is known to mix them.
   std::optional<Mixing> findMixing(Value result) const;
 
 private:
@@ -137,16 +138,17 @@ private:
                     const SamplePlace &place) const;
 
   int64_t samples;
-  int64_t order = 0; ///< the current operation's position
+  int64_t order = 0; ///< the number of the current operation
   DenseMap<Value, SampleState> states;
 };
 
-/// Returns the samples of a value with these samples along an axis.
+/// Returns the place of samples in a value of this shape, given the samples
+/// along an axis.
 SamplePlace makePlace(ArrayRef<int64_t> shape, int64_t axis,
                       const SampleList &samples);
 
-/// Whether a value that depends on no sample is known to differ between the
-/// places of two samples.
+/// Returns whether a value that depends on no sample is known to have different
+/// elements for two samples.
 bool differsBetweenSamples(Value value, const SamplePlace &place);
 
 } // namespace mlir::hfta

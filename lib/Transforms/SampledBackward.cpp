@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Finds the tasks of a part, by block.
+/// Finds the tasks of a part, by block number.
 static std::map<int64_t, func::FuncOp> findTasks(ModuleOp module,
                                                  StringRef part) {
   std::map<int64_t, func::FuncOp> ofBlock;
@@ -31,7 +31,7 @@ SampledLayers hfta::pairSampledLayers(ModuleOp module) {
       findTasks(module, parts::kBackwardWeight);
   for (auto &[block, function] : findTasks(module, parts::kBackward)) {
     SmallVector<LayerOp> layers(function.getOps<LayerOp>()), others;
-    // All layers are in the task of gradients of weights, where there is one.
+    // All layers are in the task for gradients of weights, if there is one.
     if (func::FuncOp weights = ofWeights[block])
       llvm::append_range(layers, weights.getOps<LayerOp>());
     if (func::FuncOp other = sampled[block])
@@ -49,8 +49,8 @@ SampledLayers hfta::pairSampledLayers(ModuleOp module) {
   return sampledOf;
 }
 
-/// Visits blocks from the first to the last, as blocks run in reverse: the uses
-/// in earlier ones show what isn't used in others.
+/// Visits blocks from the first to the last. As a backward runs through them in
+/// reverse, a block's cuts are used only by the tasks that were visited before.
 void hfta::dropUnusedOfSampled(TaskBuilder &tasks,
                                const SampledLayers &layers) {
   for (auto &[layer, sampled] : layers)

@@ -1,12 +1,12 @@
 //===- Schedule.cpp - The order of a step, and its transfers --------------===//
 //
-// Commands of queue 0 run tasks; queue 1 uploads the fields of the next
-// micro-batch while those of the current one are used, even where the next one
-// is in the next step. Two events order the queues: `uploaded`, that a
-// micro-batch is in its place, and `used`, that tasks no longer need its place.
-// Where a step has several groups, queue 2 adds up their sums, block by block,
-// as soon as the last backward of a block is done, and tasks go on with a block
-// as soon as its sums are complete.
+// Commands of queue 0 run tasks. Queue 1 uploads the fields of the next
+// micro-batch, even if it is in the next step, while tasks use those of the
+// current one. Two events order the queues: `uploaded` says that the fields of
+// a micro-batch are in their place, and `used` that tasks no longer need that
+// place. If a step has several groups, queue 2 adds up their sums, block by
+// block, as soon as a block's last backward is done. Tasks continue with a
+// block as soon as its sums are complete.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Transforms/Passes.h"
@@ -41,15 +41,15 @@ void ScheduleBuilder::forwardBackward() {
   backward();
 }
 
-/// Signals the queue of sums how far a micro-batch's backward is: that results
-/// (block -1), or gradients of a block, have been added to.
+/// Tells the queue of sums, by an event, that a micro-batch has added to the
+/// results (block -1) or to the gradients of a block.
 void ScheduleBuilder::tellSums(int64_t block) {
   if (getGroups() > 1 && job.overlap)
     record(getSumEvent(/*isSummed=*/false, block), kTasks);
 }
 
 /// Runs the backward of one micro-batch. A block's recomputed values exist only
-/// for its own backwards, from the drawn targets and from the labels.
+/// during the block's own backwards, from drawn targets and from the labels.
 void ScheduleBuilder::backward() {
   tellSums(-1);
   bool computesAgain = !getTasks(parts::kRecompute).empty();
@@ -66,10 +66,10 @@ void ScheduleBuilder::backward() {
   }
 }
 
-/// Runs the update. Where sums are added up, the last block comes first, as its
-/// sums are complete first. With several stages the last one sends the loss'
-/// divisor to all, each sends its norms to all, and weights to other stages
-/// that use them.
+/// Runs the update. If sums are added up, it begins with the last block, whose
+/// sums are complete first. With several stages, the last one sends the divisor
+/// of the loss to all others. Each stage sends its norms to all others, and its
+/// updated weights to the stages that use them.
 void ScheduleBuilder::runUpdate() {
   awaitSums(Role::result, -1);
   giveOnce(Role::result, parts::kForward);
@@ -91,10 +91,10 @@ void ScheduleBuilder::runUpdate() {
   giveOnce(Role::parameter, parts::kUpdate);
 }
 
-/// Runs forward and backward of all micro-batches. Where all forwards come
-/// first, the fields of each micro-batch stay in place for its backward.
-/// Running statistics are updated by the micro-batches' own in order, when all
-/// of these exist.
+/// Runs forward and backward of all micro-batches. If all forwards come first,
+/// the fields of each micro-batch stay in place for its backward. Running
+/// statistics are updated with those of the micro-batches in order, when all of
+/// the latter exist.
 void ScheduleBuilder::accumulate() {
   if (isStage())
     return runActions();
@@ -126,9 +126,9 @@ void ScheduleBuilder::accumulate() {
     overMicroBatches([&] { backward(); });
 }
 
-/// Runs the commands between the micro-batches and the update: adds up the
-/// groups' sums (those of gradients only in a step, which has an update), and
-/// updates running statistics by the micro-batches' own, of all ranks in order.
+/// Runs the commands between the micro-batches and the update: adds up the sums
+/// of groups (those of gradients only in a step, which has an update), and
+/// updates running statistics with those of all ranks' micro-batches, in order.
 void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
   if (job.microBatches == 1 && !isStage())
     return;
@@ -140,7 +140,7 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
     }
     record(getSumEvent(/*isSummed=*/false, -1), kTasks);
   }
-  // Comes before the commands that wait for all forwards.
+  // These sums come before the commands that wait for all forwards.
   if (alsoGradients)
     sumUpForwardMoments(/*isInStep=*/true);
   gatherStatistics();
@@ -175,9 +175,9 @@ void ScheduleBuilder::buildInitialize() {
   giveOnce(Role::parameter, parts::kInit);
 }
 
-/// Builds a step. With one micro-batch, some copies run the whole step before
-/// the next ones: these reuse the memory of the gradients, which the update has
-/// cleared.
+/// Builds a step. With one micro-batch, the copies of a turn run the whole step
+/// before the next turn's copies begin. These reuse the memory of the
+/// gradients, which the update has cleared.
 void ScheduleBuilder::buildStep() {
   hasAllRows = true;
   uploadScalars(/*ofMicroBatches=*/false);
@@ -214,7 +214,7 @@ void ScheduleBuilder::buildUpdate() {
   sumUpForwardMoments(/*isInStep=*/false);
   sumUpGradients(/*isInStep=*/false);
   update();
-  // The results of the update itself.
+  // The update itself computes results.
   if (preconditions() || !job.lossScale.empty())
     downloadResults();
 }
@@ -256,7 +256,7 @@ void ScheduleBuilder::buildSchedule(StringRef name, Body body) {
   schedule.setKeeps(schedule.findKept(symbols));
 }
 
-/// Maps segments to groups, from the groups of their variables.
+/// Returns the groups of segments, given the groups of their variables.
 static std::map<int64_t, int64_t>
 findGroups(ModuleOp module, const llvm::StringMap<int64_t> &ofVariables) {
   std::map<int64_t, int64_t> groups;
@@ -285,8 +285,9 @@ ScheduleBuilder::ScheduleBuilder(ModuleOp module, const Job &job,
     resultBlock = getBlock(all.back());
 }
 
-/// Chooses the tasks of a stage: those of its blocks, those of no block, such
-/// as the clip, and in the last stage those that belong with the last block.
+/// Chooses the tasks of a stage: those of its blocks, those that belong to no
+/// block, such as the clip, and in the last stage those that belong to the last
+/// block.
 void ScheduleBuilder::chooseStage(int64_t which) {
   stage = which;
   tasks.clear();
@@ -314,8 +315,8 @@ void ScheduleBuilder::buildTraining() {
     buildSchedule(schedules::kEvaluate, [&] { buildEvaluate(); });
 }
 
-/// Builds all schedules. Those that need the whole model run in one place,
-/// whatever the stages.
+/// Builds all schedules. Schedules that need the whole model aren't divided
+/// into stages.
 void ScheduleBuilder::build() {
   chooseStage(-1);
   buildSchedule(schedules::kInitialize, [&] { buildInitialize(); });

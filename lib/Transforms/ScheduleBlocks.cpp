@@ -1,11 +1,11 @@
 //===- ScheduleBlocks.cpp - A step block by block, within a budget --------===//
 //
 // With a memory budget, all micro-batches of a step pass through one block
-// before the next block begins, so that a block's data are fetched twice per
+// before the next block begins. So a block's data are fetched only twice per
 // step, for forward and for backward, however many micro-batches there are. A
-// block's update follows its backward: neither its gradients nor the
-// optimizer's state need memory at any other time. Where a step forms sums of
-// several groups, these are added up in between.
+// block's update follows its backward, so that its gradients and its optimizer
+// state need memory at no other time. If a step has sums of several groups,
+// they are added up in between.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -14,9 +14,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// Runs `body` for each micro-batch. A single one needs no loop, but with
-/// several stages there is always one, as messages between stages belong to a
-/// micro-batch.
+/// Runs `body` for each micro-batch. A single one needs no loop. But with
+/// several stages there is always a loop, as messages between stages belong to
+/// a micro-batch.
 void ScheduleBuilder::overBlockMicroBatches(TaskOp task, Body body) {
   if (isStage())
     overMessages(task, body);
@@ -26,12 +26,12 @@ void ScheduleBuilder::overBlockMicroBatches(TaskOp task, Body body) {
     body();
 }
 
-/// Whether updates need results of the backwards of all blocks.
+/// Returns whether updates need results of the backwards of all blocks.
 bool ScheduleBuilder::updatesAtLast() const {
   return !getTasks(parts::kClip).empty() || preconditions();
 }
 
-/// Adds up the groups' sums, and waits for the total.
+/// Adds up the sums of groups, and waits for the total.
 void ScheduleBuilder::sumUpAtOnce(Role role, int64_t block) {
   if (!hasSums(role, block))
     return;
@@ -40,9 +40,9 @@ void ScheduleBuilder::sumUpAtOnce(Role role, int64_t block) {
   awaitSums(role, block);
 }
 
-/// Whether updates read results that all groups' micro-batches have added to,
-/// such as the sum of weights that gradients are divided by. Results of all
-/// copies are added up together.
+/// Returns whether updates read results to which the micro-batches of all
+/// groups add, such as the sum of weights by which gradients are divided. Such
+/// results of all copies are added up together.
 bool ScheduleBuilder::needsResults() const {
   ArrayAttr segments = SegmentAttr::getTable(module);
   auto isResult = [&](int64_t number) {
@@ -58,8 +58,8 @@ bool ScheduleBuilder::needsResults() const {
   });
 }
 
-/// Updates running statistics by a step's micro-batches, in order, when those
-/// of all ranks exist.
+/// Updates running statistics with those of a step's micro-batches, in order,
+/// when the statistics of all ranks exist.
 void ScheduleBuilder::runStatistics() {
   if (job.microBatches > 1)
     repeat(RepeatKind::all_micro_batches, [&] { runAll(parts::kStatistics); });
@@ -67,7 +67,7 @@ void ScheduleBuilder::runStatistics() {
     runAll(parts::kStatistics);
 }
 
-/// Runs a block's backward, and the tasks that can follow at once.
+/// Runs a block's backward, and the tasks that can follow it directly.
 void ScheduleBuilder::backwardOfBlock(TaskOp task) {
   overBlockMicroBatches(task, [&] {
     if (TaskOp recompute = findVersion(task, parts::kRecompute))
@@ -86,8 +86,8 @@ void ScheduleBuilder::runOfBlock(TaskOp task, StringRef part) {
     run(other);
 }
 
-/// Runs the tasks from moments to preconditioned gradients: for each part one
-/// block after the other. A factor may use moments of several blocks.
+/// Runs the tasks from moments to preconditioned gradients, part by part, since
+/// a factor may use moments of several blocks.
 void ScheduleBuilder::preconditionByBlocks() {
   for (TaskOp task : getTasks(parts::kCurvature))
     every(kFactorPeriod, DueKind::due, [&] { run(task); });
@@ -98,10 +98,10 @@ void ScheduleBuilder::preconditionByBlocks() {
   runAll(parts::kNorm);
 }
 
-/// Builds the commands of a whole step for one turn's copies. In a pipeline the
-/// last stage sends the loss' divisor to all stages. Where updates wait for
-/// norms, each stage sends the norms of its gradients to all others. At last it
-/// sends updated weights to the stages that use them.
+/// Builds the commands of a whole step for the copies of one turn. In a
+/// pipeline, the last stage sends the divisor of the loss to all stages. If
+/// updates wait for norms, each stage sends the norms of its gradients to all
+/// others. Finally, it sends updated weights to the stages that use them.
 void ScheduleBuilder::stepByBlocks() {
   if (isStage())
     beginMessages();
@@ -127,13 +127,13 @@ void ScheduleBuilder::stepByBlocks() {
   if (updatesAtLast()) {
     giveOnce(Role::output, parts::kNorm);
     runAll(parts::kClip);
-    // The block whose gradients were computed last comes first.
+    // The first block comes first: its gradients were computed last.
     runAll(parts::kUpdate);
   }
   giveOnce(Role::parameter, parts::kUpdate);
 }
 
-/// Exchanges between ranks the data that belong to all copies together.
+/// Exchanges the data that belong to all copies together between ranks.
 void ScheduleBuilder::finishBlocks() {
   if (!isStage() && !needsResults())
     sumUpAtOnce(Role::result, -1);

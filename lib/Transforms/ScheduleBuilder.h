@@ -15,27 +15,29 @@
 
 namespace mlir::hfta {
 
-/// Queues of a device. The last four are to and from other stages, and there
-/// are four more for each further chunk of a stage: messages that follow from
-/// forward and those that follow from backward, and those of different chunks,
-/// wait for different workers, and must not wait for each other.
+/// The queues of a device. The last four are for messages to and from other
+/// stages, and each further chunk of a stage has four more. Messages of
+/// forwards and of backwards, and those of different chunks, wait for different
+/// workers. So they have queues of their own, in order not to wait for each
+/// other.
 namespace queues {
 constexpr int64_t kTasks = 0, kUploads = 1, kSums = 2, kSends = 3,
                   kReceives = 4, kGradientSends = 5, kGradientReceives = 6,
                   kOfChunk = 4;
 } // namespace queues
 
-/// The hyper-parameters that are periods: after how many steps moments are
-/// taken, and inverted.
+/// The hyper-parameters that are periods: the numbers of steps after which
+/// moments are taken, and after which they are inverted.
 constexpr StringLiteral kFactorPeriod = "factor_every";
 constexpr StringLiteral kInversePeriod = "inverse_every";
 
-/// Builds a program's schedules, each command at the end of the innermost open
+/// Builds a program's schedules. Each command is appended to the innermost open
 /// region.
 class ScheduleBuilder {
 public:
-  /// `order` is for a job of several stages. `groups` maps symbols of moments
-  /// to the group whose samples alone they are formed of.
+  /// `order` is the order of forwards and backwards in a job with several
+  /// stages. `groups` maps symbols of moments that are formed from the samples
+  /// of a single group to this group.
   ScheduleBuilder(ModuleOp module, const Job &job, const planning::Order &order,
                   const llvm::StringMap<int64_t> &groups);
 
@@ -47,7 +49,7 @@ private:
     int64_t number, instances;
   };
   struct Field {
-    int64_t number; ///< index among the job's
+    int64_t number; ///< its index among the fields of the job
     VariableOp variable;
   };
 
@@ -101,7 +103,7 @@ private:
   // Moments added up during forward and backward (ScheduleMoments.cpp).
   struct Ready {
     bool isForward;
-    int64_t block; ///< after this block the last micro-batch completes it
+    int64_t block; ///< the block in which the last micro-batch completes it
   };
   Ready findReady(int64_t segment) const;
   SmallVector<SumBucket> getMoments(const Ready &ready) const;
@@ -111,9 +113,9 @@ private:
   void awaitMoments();
   void takeGroups();
 
-  // Work of some replicas for all (ScheduleDealt.cpp).
+  // Work that some replicas do for all (ScheduleDealt.cpp).
   struct Range {
-    int64_t segment, begin, end, stride; ///< stride: between copies' slabs
+    int64_t segment, begin, end, stride; ///< stride: between slabs
   };
   bool isDealt() const;
   SmallVector<Range> findWritten(TaskOp task);
@@ -122,10 +124,10 @@ private:
     ReplicasAttr from, to;
   };
   SmallVector<Gift> findGifts(TaskOp task);
-  /// Data that are in flight to other replicas.
+  /// Data that are being sent to other replicas.
   struct Underway {
     int64_t event;         ///< recorded when they have arrived
-    bool isForOtherStages; ///< whether some of it is sent on to these
+    bool isForOtherStages; ///< whether some of them are sent on to other stages
   };
   void give(ArrayRef<Gift> gifts, StringRef period,
             SmallVectorImpl<Underway> &all);
@@ -230,8 +232,8 @@ private:
     auto known = tasks.find(part.str());
     return known == tasks.end() ? ArrayRef<TaskOp>() : ArrayRef(known->second);
   }
-  /// Whether all of these tasks, and the versions that a step runs in their
-  /// place, may run for some copies before others.
+  /// Returns whether all tasks of these parts, and the versions that a step
+  /// runs in their place, may run for some copies before others.
   bool runByCopies(ArrayRef<StringRef> someParts) const {
     auto isByCopies = [](TaskOp task) { return task.getByCopies(); };
     return llvm::all_of(someParts, [&](StringRef part) {
@@ -239,7 +241,7 @@ private:
              llvm::all_of(getTasks(parts::getRowsPart(part)), isByCopies);
     });
   }
-  /// Whether the schedules are for one stage of several.
+  /// Returns whether the schedules are for one of several stages.
   bool isStage() const { return stage >= 0; }
   int64_t getReplicas() const {
     return job.getReplicas(std::max<int64_t>(stage, 0));
@@ -247,12 +249,12 @@ private:
   int64_t getGroups() const {
     return job.getGroups(std::max<int64_t>(stage, 0));
   }
-  /// Whether workers that compute different micro-batches must exchange the
-  /// values that running statistics are updated by.
+  /// Returns whether workers that compute different micro-batches must exchange
+  /// the values with which running statistics are updated.
   bool gathers() const {
     return getReplicas() > 1 && !getTasks(parts::kStatistics).empty();
   }
-  /// Whether a copy runs the whole step before the next one begins.
+  /// Returns whether a copy runs the whole step before the next copy begins.
   bool stepsByCopies() const {
     return !isStage() && job.microBatches == 1 &&
            runByCopies({parts::kForward, parts::kForwardMoments,
@@ -262,7 +264,7 @@ private:
                         parts::kPrecondition, parts::kScale, parts::kNorm,
                         parts::kClip, parts::kUpdate});
   }
-  /// Whether some stage preconditions.
+  /// Returns whether any stage preconditions gradients.
   bool preconditions() const {
     return llvm::any_of(all, [](TaskOp task) {
       return TaskOp(task).getPart() == parts::kScale;
@@ -272,8 +274,8 @@ private:
     return !isStage() || segment.getBlock() < 0 ||
            job.getStage(segment.getBlock()) == stage;
   }
-  /// Visits each segment of a role that belongs to the whole program or to the
-  /// stage, with its number.
+  /// Calls `visit` with the number of each segment of a role, and with the
+  /// segment, if it belongs to the whole program or to the stage.
   void forSegments(Role role,
                    llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
     for (auto [number, attribute] :
@@ -291,17 +293,18 @@ private:
   ModuleOp module;
   const Job &job;
   OpBuilder builder;
-  /// For segments of moments of one group's samples alone, that group.
+  /// The group of each segment of moments that are formed from the samples of a
+  /// single group.
   std::map<int64_t, int64_t> groupOf;
   ScheduledSums sums;
   const planning::Order &order;
   SmallVector<TaskOp> all; ///< tasks, in the order of their blocks
-  std::map<std::string, SmallVector<TaskOp>> tasks; ///< the stage's, by part
-  int64_t stage = -1;       ///< the schedule's; -1: the whole program
-  int64_t resultBlock = -1; ///< the block of losses' segments
+  std::map<std::string, SmallVector<TaskOp>> tasks; ///< stage tasks by part
+  int64_t stage = -1;       ///< the schedule's stage; -1: the whole program
+  int64_t resultBlock = -1; ///< the block of the segments of losses
   bool evaluates = false;   ///< whether the schedule is an evaluation
-  bool hasAllRows = false;  ///< whether it takes one batch and updates with it
-  int64_t nextDealt = 0;    ///< next event after tasks of some replicas
+  bool hasAllRows = false;  ///< whether it updates with one batch
+  int64_t nextDealt = 0;    ///< the next event for data sent to other replicas
 };
 
 } // namespace mlir::hfta

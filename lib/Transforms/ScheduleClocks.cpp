@@ -44,8 +44,9 @@ LogicalResult ScheduleClocks::touch(Operation *op, Queue queue,
   return success();
 }
 
-/// Notes an access. Queues run commands in order: a command after a queue's
-/// last access of a kind comes after all of them, so only that one is kept.
+/// Notes an access. A command that comes after a queue's last access of a kind
+/// comes after all of the queue's earlier ones, so that only the last one is
+/// kept.
 void ScheduleClocks::note(Queue queue, const CommandRange &range,
                           bool isWrite) {
   auto *last = llvm::find_if(accesses, [&](const Access &access) {
@@ -79,7 +80,8 @@ void ScheduleClocks::await(AwaitOp await, int64_t event) {
     clock[queue] = std::max(clock[queue], time);
 }
 
-/// Forgets the accesses that are done when the queues that finish are.
+/// Forgets the accesses that are known to be done when the queues that aren't
+/// in `goingOn` have finished.
 void ScheduleClocks::finishCall(const std::set<Queue> &goingOn) {
   llvm::erase_if(accesses, [&](const Access &access) {
     return llvm::any_of(clocks, [&](const auto &own) {

@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-// Events. From kFirstSum on there are two per block, the first two for results:
-// that the groups' sums are complete, and that they are added up.
+// Events. From kFirstSum on there are two per block, after two for results: the
+// sums of the groups are complete, and they have been added up.
 static constexpr int64_t kUploaded = 0, kUsed = 1, kGathered = 2, kFirstSum = 3;
 
 int64_t ScheduleBuilder::getUsed() const { return kUsed; }
@@ -19,8 +19,8 @@ int64_t ScheduleBuilder::getSumEvent(bool isSummed, int64_t block) const {
   return kFirstSum + 2 * (block + 1) + (isSummed ? 1 : 0);
 }
 
-/// Returns an event of moments: four per block, after those of all blocks'
-/// sums, and of stages.
+/// Returns the number of an event for moments. There are four per block; their
+/// numbers follow those of all blocks' sums, and those of stages.
 int64_t ScheduleBuilder::getMomentEvent(bool isSummed,
                                         const Ready &ready) const {
   auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
@@ -30,7 +30,7 @@ int64_t ScheduleBuilder::getMomentEvent(bool isSummed,
          (isSummed ? 1 : 0);
 }
 
-/// Returns an event after those of all moments.
+/// Returns the number of an event that follows those of all moments.
 int64_t ScheduleBuilder::getDealtEvent(int64_t which) const {
   auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
   return getMomentEvent(/*isSummed=*/false, {/*isForward=*/false, last + 1}) +
@@ -41,8 +41,8 @@ int64_t ScheduleBuilder::getDealtEvent(int64_t which) const {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Runs a task. A task of some replicas alone is put into an hfta.only for
-/// these, the one of the task before it if that has the same replicas.
+/// Runs a task. A task of some replicas is put into an hfta.only for them: that
+/// of the task before it, if this has the same replicas.
 void ScheduleBuilder::run(TaskOp task) {
   OpBuilder::InsertionGuard guard(builder);
   task = findRowsVersion(task);
@@ -65,7 +65,7 @@ void ScheduleBuilder::runAll(StringRef part) {
     run(task);
 }
 
-/// Builds the body of an op, and erases the op if the body is empty.
+/// Builds the body of an op, and erases the op if its body is empty.
 template <typename OpTy>
 void ScheduleBuilder::fillBody(OpTy op, Body body) {
   OpBuilder::InsertionGuard guard(builder);
@@ -78,8 +78,9 @@ void ScheduleBuilder::fillBody(OpTy op, Body body) {
   op.erase();
 }
 
-/// Builds a loop. With a memory budget, turns have a number of copies, which
-/// follows from the arena's room.
+/// Builds a loop. With a memory budget, the schedule gives the number of copies
+/// in a turn, since places in the arena depend on it. Here it is at most one
+/// per thread.
 void ScheduleBuilder::repeat(RepeatKind over, Body body) {
   auto op = RepeatOp::create(builder, getLoc(), over);
   if (over == RepeatKind::turns && job.hasBudget())
@@ -133,9 +134,10 @@ void ScheduleBuilder::transfer(int64_t bytes, PlaceAttr from, PlaceAttr to,
 //===----------------------------------------------------------------------===//
 
 /// Builds a loop over micro-batches whose tasks use the fields. The first one's
-/// are uploaded before it, unless the step before has done so; those of the
-/// next one are uploaded while tasks use the current one's: to the place of the
-/// last one's or, where all of a step's stay until its end, to one more place.
+/// fields are uploaded before the loop, unless the previous step has done so.
+/// While tasks use the current one's fields, those of the next one are
+/// uploaded: to the place of the previous one's or, if the fields of all
+/// micro-batches stay until the end of the step, to an additional place.
 void ScheduleBuilder::overUploads(Body body) {
   if (!readsFields())
     return overMicroBatches(body);
@@ -157,9 +159,9 @@ void ScheduleBuilder::overUploads(Body body) {
 }
 
 /// Uploads the fields of all micro-batches before the first task, since each
-/// block visits all of them. With several stages this also holds for a single
-/// micro-batch, as messages that are sent once per step mustn't be sent in a
-/// micro-batch.
+/// block visits all of them. With several stages, this is done even for a
+/// single micro-batch, because messages that are sent once per step mustn't be
+/// sent inside of a loop over micro-batches.
 void ScheduleBuilder::overAllUploads(Body body) {
   if (job.microBatches == 1 && !isStage())
     return overUploads(body);
@@ -171,7 +173,7 @@ void ScheduleBuilder::overAllUploads(Body body) {
   body();
 }
 
-/// Returns the fields that tasks of the stage read.
+/// Returns the fields that the tasks of the stage read.
 SmallVector<ScheduleBuilder::Field> ScheduleBuilder::getFields() const {
   VariableIndex variables(module);
   SmallVector<Field> fields;
@@ -200,9 +202,10 @@ void ScheduleBuilder::uploadFields(ArrayRef<Field> fields, int64_t ahead) {
   }
 }
 
-/// Uploads the ports of an inference. A port with a value per copy gets the
-/// same for each. The caller's tensors are often memory-mapped files, whose
-/// page faults the calling thread handles.
+/// Uploads the ports of an inference. If a port has a value per copy, all
+/// copies get the same one. The transfers are in the queue of tasks, which the
+/// calling thread executes, since the caller's tensors are often memory-mapped
+/// files, and their page faults are handled there.
 void ScheduleBuilder::uploadPorts() {
   int64_t port = 0;
   for (auto variable : module.getOps<VariableOp>()) {
@@ -220,8 +223,8 @@ void ScheduleBuilder::uploadPorts() {
   }
 }
 
-/// Uploads the scalars that are the same for all micro-batches, or those of
-/// one.
+/// Uploads the scalars of one micro-batch or, otherwise, those that are common
+/// to all micro-batches.
 void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
   forSegments(Role::scalar, [&](int64_t number, SegmentAttr segment) {
     if ((segment.getInstances() > 1) == ofMicroBatches)
@@ -234,8 +237,8 @@ void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
 // Sums of groups
 //===----------------------------------------------------------------------===//
 
-/// Returns the parts of segments to add up. Results are those of the whole
-/// program, or of its last block.
+/// Returns the parts of segments that are added up together. Results are those
+/// of the whole program, or of its last block.
 SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
                                                    int64_t block) const {
   if (role != Role::result)
@@ -260,8 +263,8 @@ void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
                         kSums);
 }
 
-/// Adds up sums, in a step after the event that tasks record when they are
-/// complete.
+/// Adds up the sums of groups. In a step, this waits for the event that says
+/// that the sums are complete.
 void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   if (!hasSums(role, block))
     return;
@@ -271,8 +274,8 @@ void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   record(getSumEvent(/*isSummed=*/true, block), kSums);
 }
 
-/// Adds up gradients and moments in the order in which backward completes them;
-/// moments of forwards come before.
+/// Adds up gradients and moments in the order in which backwards complete them.
+/// Moments that forwards complete are added up before.
 void ScheduleBuilder::sumUpGradients(bool isInStep) {
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
     auto block = static_cast<int64_t>(task.getBlock());
@@ -298,8 +301,9 @@ void ScheduleBuilder::awaitSums(Role role, int64_t block) {
     await(getSumEvent(/*isSummed=*/true, block), kTasks);
 }
 
-/// Visits the results of evaluations, or those of steps: an evaluation between
-/// a step's gradients and its update must not change what the update reads.
+/// Visits the results of evaluations in an evaluation, else those of steps.
+/// They are separate because an evaluation between a step's gradients and its
+/// update must not change what the update reads.
 void ScheduleBuilder::forResults(
     llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
   forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {

@@ -57,7 +57,7 @@ int64_t mlir::hfta::getInstance(SegmentAttr segment, const Moment &moment,
   return number % std::max<int64_t>(segment.getInstances(), 1);
 }
 
-/// Whether a scalar has a value for each micro-batch.
+/// Returns whether a scalar has a value for each micro-batch.
 static bool isOfMicroBatch(VariableOp variable) {
   return variable.isFor(Purpose::micro_batch) ||
          variable.isFor(Purpose::first_sample) ||
@@ -84,9 +84,9 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
     case Role::cut:
     case Role::workspace:
     case Role::scratch:
-    case Role::input: // as many as commands need
+    case Role::input: // as many instances as the commands need
       continue;
-    case Role::result: // results computed from sums have no groups
+    case Role::result: // results computed from complete sums have no groups
       if (segment.getInstances() == 1)
         continue;
       [[fallthrough]];
@@ -142,7 +142,7 @@ ScheduleContents::ScheduleContents(ModuleOp module, const Job &job,
   beginCall();
 }
 
-/// Returns the place of a variable; an empty range, if there is none.
+/// Returns the place of a variable, or an empty range if there is none.
 ScheduleContents::Given ScheduleContents::locate(VariableOp variable,
                                                  StringRef name) const {
   std::optional<BindingAttr> place;
@@ -155,7 +155,7 @@ ScheduleContents::Given ScheduleContents::locate(VariableOp variable,
           name.str(), place->getStride()};
 }
 
-/// Whether an operand of the task begins in the given range.
+/// Returns whether an operand of the task begins in the given range.
 bool ScheduleContents::reads(TaskOp task, const Given &given) {
   std::set<Place> &places = operands[task];
   if (places.empty())
@@ -170,8 +170,8 @@ bool ScheduleContents::reads(TaskOp task, const Given &given) {
   });
 }
 
-/// Finds the places that launches of the task read before any launch of it has
-/// written them, whose values are from other tasks; and the places that it
+/// Finds the places that a task reads before any of its launches has written
+/// them, so that their values come from other tasks, and the places that it
 /// writes.
 const ScheduleContents::Left &ScheduleContents::getLeft(TaskOp task) {
   auto [known, isNew] = leftFor.try_emplace(task);
@@ -192,8 +192,8 @@ const ScheduleContents::Left &ScheduleContents::getLeft(TaskOp task) {
   return left;
 }
 
-/// Resets the state at the start of a call. Gradients may remain from calls
-/// before; results are those of the last call.
+/// Resets the state at the beginning of a call. Gradients may remain from
+/// earlier calls; results are those of the last call.
 void ScheduleContents::beginCall() {
   sums.clear();
   lastAdded.clear();
@@ -252,7 +252,7 @@ ScheduleContents::finishCall(ScheduleOp schedule,
 // Tasks
 //===----------------------------------------------------------------------===//
 
-/// Checks that a task reads the fields of the micro-batch that it runs for.
+/// Checks that a task reads the fields of the micro-batch for which it runs.
 LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
                                            int64_t segment,
                                            const Moment &moment) {
@@ -278,8 +278,9 @@ LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
   return success();
 }
 
-/// Checks scalars. Those of micro-batches are brought in each call, and for a
-/// micro-batch's own also the evaluation's number of valid samples.
+/// Checks that scalars have been uploaded in this call. If they have a value
+/// per micro-batch, this is only checked for an evaluation's number of valid
+/// samples.
 LogicalResult ScheduleContents::readScalars(RunOp run, TaskOp task,
                                             int64_t segment,
                                             const Moment &moment) {
@@ -295,8 +296,8 @@ LogicalResult ScheduleContents::readScalars(RunOp run, TaskOp task,
          << segment << ", which no hfta.transfer of this call has copied";
 }
 
-/// Checks that the values of a micro-batch that statistics are updated by come
-/// from a task of the same step, if not from the same task.
+/// Checks that the values of a micro-batch with which statistics are updated
+/// come from a task of the same step, unless the task itself computes them.
 LogicalResult ScheduleContents::readExchanged(RunOp run, int64_t segment,
                                               const Moment &moment) {
   Exchanged &own = exchanged[getPlace(segment, moment)];
@@ -311,8 +312,8 @@ LogicalResult ScheduleContents::readExchanged(RunOp run, int64_t segment,
          << " holds the values of micro-batch " << own.microBatch;
 }
 
-/// Checks that sums are read outside of micro-batches only once those of all
-/// groups have been added up.
+/// Checks that sums are read outside of micro-batches only after the sums of
+/// all groups have been added up.
 LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
                                          int64_t begin, int64_t end) {
   if (!hasGroups(segment) || !sums[segment].open.hasSome(begin, end))
@@ -321,8 +322,9 @@ LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
          << segment << " that no hfta.all_reduce has added up";
 }
 
-/// Checks that values passed between a micro-batch's tasks are its own: all
-/// that tasks have written, and otherwise those that were received.
+/// Checks that values which tasks of a micro-batch pass on belong to this
+/// micro-batch: those that tasks have written or, otherwise, those that were
+/// received.
 LogicalResult ScheduleContents::readSaved(RunOp run, TaskOp task,
                                           int64_t segment,
                                           const Moment &moment) {
@@ -375,15 +377,15 @@ LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
   }
 }
 
-/// Checks that a micro-batch adds to the sums of its own group.
+/// Checks that a micro-batch may add to the sums of its group.
 LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
                                           const Moment &moment) {
   Sums &ofSegment = sums[segment];
   ofSegment.isAddedTo = true;
   if (!moment.isInMicroBatches)
     return success();
-  // The order in which a group's micro-batches are added determines the
-  // result's bits.
+  // The order in which a group's micro-batches are added determines the bits of
+  // the result.
   int64_t &last =
       lastAdded[{run, moment.turn, moment.number % getGroups(segment)}];
   if (moment.number < last)
@@ -438,8 +440,8 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
 }
 
 /// Checks that moments are used once: after running means have taken them, they
-/// are cleared, by their tasks, or by commands where several tasks, or other
-/// stages, take them.
+/// must be cleared, by the same tasks or, if several tasks or other stages take
+/// them, by commands.
 void ScheduleContents::noteMoments(TaskOp task) {
   bool takes = task.getPart() == parts::kCurvature;
   auto isMoment = [&](int64_t segment) {
@@ -492,7 +494,7 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
 // Transfers from and to the host
 //===----------------------------------------------------------------------===//
 
-/// Checks that the caller's arrays are copied to the place of their variables.
+/// Checks that the caller's arrays are copied to the places of their variables.
 LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
                                            ArrayRef<Given> all) {
   PlaceAttr from = transfer.getFrom(), to = transfer.getTo();
@@ -512,8 +514,8 @@ LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
          << given.segment << ", got " << bytes << " to " << to;
 }
 
-/// Checks a field. The runtime finds a micro-batch's part of a field by the
-/// number of bytes.
+/// Checks an upload of a field. The runtime finds a micro-batch's part of a
+/// field by the number of bytes.
 LogicalResult ScheduleContents::bringField(TransferOp transfer,
                                            const Moment &moment) {
   PlaceAttr to = transfer.getTo();
@@ -530,7 +532,8 @@ LogicalResult ScheduleContents::bringPort(TransferOp transfer) {
   return checkPlace(transfer, "input", ports);
 }
 
-/// Checks an upload of scalars, the only other data that the host sends again.
+/// Checks an upload of scalars, the only other data that the host sends
+/// repeatedly.
 LogicalResult ScheduleContents::upload(TransferOp transfer,
                                        const Moment &moment) {
   PlaceAttr to = transfer.getTo();
@@ -545,8 +548,8 @@ LogicalResult ScheduleContents::upload(TransferOp transfer,
   return success();
 }
 
-/// Checks a download. The host reads the first instance of results, which has
-/// all groups' sums.
+/// Checks a download. The host reads the first instance of results, which
+/// contains the sums of all groups.
 LogicalResult ScheduleContents::download(TransferOp transfer,
                                          const Moment &moment) {
   PlaceAttr from = transfer.getFrom();
@@ -577,7 +580,7 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
     return transfer.emitOpError("may copy only fields ahead, not ") << from;
   if (from.getSpace() == Space::port)
     return bringPort(transfer);
-  // The host's image of a segment has the segment's addresses.
+  // The host's image of a segment has the same offsets as the segment.
   if (from.getNumber() != to.getNumber() ||
       from.getOffset() != to.getOffset() || from.getStride() != 0 ||
       to.getStride() != 0)

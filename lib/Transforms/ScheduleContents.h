@@ -1,10 +1,11 @@
 //===- ScheduleContents.h - The contents of segments ------------*- C++ -*-===//
 //
 // Follows the contents of memory while the commands of a schedule are visited
-// in the host's order: whose fields and intermediate results instances hold,
-// which sums of groups may be added to and which are complete, and which
-// results the host has received. Other checks ensure that no two queues touch
-// the same bytes in unknown order; given that, this order is the only one.
+// in the host's order: which micro-batch's fields and intermediate results an
+// instance holds, which sums of groups may still be added to and which are
+// complete, and which results the host has received. Since ScheduleClocks
+// ensures that no two queues access the same bytes in an unknown order, all
+// other possible orders have the same effect.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
@@ -17,7 +18,7 @@
 
 namespace mlir::hfta {
 
-/// A set of bytes of an instance of a segment.
+/// A set of bytes in an instance of a segment.
 class ByteSet {
 public:
   void add(int64_t begin, int64_t end);
@@ -31,70 +32,75 @@ private:
       ends; ///< the ends of disjoint ranges, by their begin
 };
 
-/// Returns the instance of the micro-batch that is `ahead` places after this
-/// one. Segments whose instances are numbered as a step's micro-batches are
-/// numbered alike on each rank; instances of other segments serve the rank's
-/// own micro-batches in turn, those of inputs over all calls.
+/// Returns the number of the instance for the micro-batch that is `ahead`
+/// places after the current one. If a segment has an instance for each
+/// micro-batch or group of a step, the instances are numbered in the same way
+/// on all ranks. Instances of other segments serve the rank's own micro-batches
+/// in turn; those of inputs continue over all calls.
 int64_t getInstance(SegmentAttr segment, const Moment &moment,
                     int64_t ahead = 0);
 
-/// Checks that each segment has as many instances as the tasks' micro-batches
-/// and groups need.
+/// Checks that each segment has as many instances as its role, and the job's
+/// micro-batches and groups, require.
 LogicalResult verifyInstances(ModuleOp module, const Job &job);
 
+/// The contents of memory on one rank. The functions for commands note a
+/// command's effects, and report an error if it would use, or overwrite,
+/// something other than it should.
 class ScheduleContents {
 public:
-  /// Follows the contents of memory on `rank`, one of the ranks that share a
-  /// stage's replicas.
+  /// `rank` is one of the ranks that share a stage's replicas.
   ScheduleContents(ModuleOp module, const Job &job, StageRank rank);
 
-  /// Each of these gives an error where the command would use, or overwrite,
-  /// something other than it should.
   LogicalResult run(RunOp run, TaskOp task, const Moment &moment);
   LogicalResult transfer(TransferOp transfer, const Moment &moment);
   LogicalResult fill(FillOp fill);
   LogicalResult addUp(AllReduceOp reduce);
-  /// Opens a segment's sums again unless it is read from the store: they are
-  /// those of other copies, from the beginning.
+  /// Makes a segment's sums open again, unless it is read from the store,
+  /// because these are the sums of other copies, which begin with zero.
   void fetch(FetchOp fetch);
-  /// Checks the command on a rank that computes the micro-batches `own` of
+  /// Checks the command on a rank that computes the micro-batches `own` out of
   /// `microBatches`.
   LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
                        int64_t microBatches);
+  /// Notes that other replicas run these commands.
   LogicalResult pass(OnlyOp only);
-  /// Checks the command on a rank that sends the bytes, or receives them.
+  /// Checks the command on a rank that sends the bytes or, if `receives`,
+  /// receives them.
   LogicalResult broadcast(BroadcastBytesOp broadcast, bool receives);
   LogicalResult takeGroup(TakeGroupOp take);
   LogicalResult send(SendOp send, const Moment &moment);
   LogicalResult receive(ReceiveOp receive, const Moment &moment);
-  /// `isRun`: whether a stage runs the task in such a call.
+  /// Checks the state at the end of a call, and begins the next one. `isRun`
+  /// returns whether a stage runs the task in such a call.
   LogicalResult finishCall(ScheduleOp schedule,
                            llvm::function_ref<bool(RunOp)> isRun);
 
 private:
-  using Place = std::pair<int64_t, int64_t>; ///< a segment and an instance
+  using Place = std::pair<int64_t, int64_t>; ///< segment and instance
 
-  /// A value that the host gives the program, and its place.
+  /// A value that the host provides to the program, and its place.
   struct Given {
     int64_t segment, begin, end;
     std::string name;
     int64_t stride = 0;
   };
-  /// Sums of groups, in all of a segment's instances.
+  /// The sums of groups in all instances of a segment.
   struct Sums {
-    /// Bytes that tasks may add to: in other bytes the sum is complete or, for
-    /// results, nothing has cleared them.
+    /// Bytes to which tasks may add. In other bytes, the sum is complete or,
+    /// for results, hasn't been cleared.
     ByteSet open;
     bool isAddedTo = false;
   };
-  /// A micro-batch's values in an instance of role `exchange`.
+  /// The values of a micro-batch in an instance of a segment of role
+  /// `exchange`.
   struct Exchanged {
     int64_t microBatch = -1;
-    ByteSet written, given; ///< in this call; sent to the other ranks
+    ByteSet written, given; ///< in this call; those sent to other ranks
   };
 
-  /// A range of bytes of a segment; those of a copy are counted as the first
-  /// copy's.
+  /// A range of bytes of a segment. If it belongs to a copy, it is counted as
+  /// the first copy's.
   struct Range {
     int64_t begin, end;
   };
@@ -115,7 +121,8 @@ private:
   LogicalResult checkOthers(ScheduleOp schedule) const;
   Given locate(VariableOp variable, StringRef name) const;
   bool reads(TaskOp task, const Given &given);
-  /// The places, as segments and offsets, that a task finds and writes.
+  /// The places, as segments and offsets, that a task reads before writing
+  /// them, and that it writes.
   struct Left {
     std::set<Place> found, written;
   };
@@ -127,7 +134,7 @@ private:
   SegmentAttr getSegment(int64_t number) const {
     return cast<SegmentAttr>(segments[number]);
   }
-  /// Returns the number of groups of the segment's stage.
+  /// Returns the number of groups in the segment's stage.
   int64_t getGroups(int64_t segment) const {
     int64_t stage = job.getStage(getSegment(segment).getBlock());
     return job.getGroups(std::max<int64_t>(stage, 0));
@@ -175,35 +182,37 @@ private:
   ArrayAttr segments;
   std::vector<Given> fields;        ///< the fields of the job's data
   std::vector<Given> ports;         ///< the ports of an inference
-  std::vector<Given> ofEvaluations; ///< scalars that differ by call
-  std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read
+  std::vector<Given> ofEvaluations; ///< scalars that differ from call to call
+  std::map<Operation *, std::set<Place>> operands; ///< places that tasks read
   std::map<Operation *, Left> leftFor;             ///< by task
 
   /// The micro-batch, counted over all calls, whose fields or intermediate
-  /// results an instance holds; for fields, by their offset.
+  /// results an instance holds. Fields are distinguished by their offset.
   std::map<std::pair<Place, int64_t>, int64_t> fieldsOf;
   std::map<Place, int64_t> savedOf;
-  /// The micro-batch that tasks have written values of, by offset.
+  /// The micro-batch whose values tasks have written, by offset.
   std::map<std::pair<Place, int64_t>, int64_t> savedAt;
-  /// Variables by segment and offset; their bytes are those of one copy.
+  /// Variables by segment and offset. Their ranges are those of one copy.
   std::map<int64_t, std::map<int64_t, VariableOp>> variables;
-  /// Bytes that other replicas alone have changed, and moments that they alone
+  /// Bytes that only other replicas have changed, and moments that only they
   /// have taken.
   std::map<int64_t, ByteSet> old, taken;
   std::map<int64_t, Sums> sums;
-  /// The last micro-batch for which a command has added to a group's sums in a
-  /// turn.
+  /// The last micro-batch that was added to a group's sums, by command, turn
+  /// and group.
   std::map<std::tuple<Operation *, int64_t, int64_t>, int64_t> lastAdded;
   std::map<Place, Exchanged> exchanged;
   std::map<Place, ByteSet> brought;       ///< scalars, in this call
   std::set<int64_t> broughtPorts;         ///< in this call
-  std::map<int64_t, ByteSet> undelivered; ///< results that the host lacks
-  /// Segments sent and received in this call, except for micro-batches' own.
+  std::map<int64_t, ByteSet> undelivered; ///< results not yet on the host
+  /// Segments sent and received in this call, except for those of
+  /// micro-batches.
   std::set<int64_t> given, received;
-  /// State of other stages that tasks have read before it was received.
+  /// Segments of other stages' state that tasks have read before they were
+  /// received.
   std::set<int64_t> readAsItWas;
-  /// Moments that tasks have added to and nothing has taken; those that were
-  /// taken and not cleared.
+  /// Segments of moments to which tasks have added and which nothing has taken,
+  /// and of those that were taken but not cleared.
   std::set<int64_t> addedMoments, takenMoments;
 };
 

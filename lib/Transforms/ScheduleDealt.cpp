@@ -1,9 +1,9 @@
-//===- ScheduleDealt.cpp - Work of some replicas for all ------------------===//
+//===- ScheduleDealt.cpp - Work that some replicas do for all -------------===//
 //
-// Where replicas share the work of a preconditioner, each of its tasks is run
-// by some of them for all copies, and its results are sent to those that need
-// them: inverses to where they are used, preconditioned gradients to all. They
-// are sent on the queue of sums, while other tasks run.
+// If replicas share the work of a preconditioner, some of them run each of its
+// tasks for all copies. The results are sent to the replicas that need them:
+// inverses to those that use them, preconditioned gradients to all. They are
+// sent on the queue of sums, while other tasks run.
 //===----------------------------------------------------------------------===//
 
 #include "KfacParts.h"
@@ -20,14 +20,15 @@ bool ScheduleBuilder::isDealt() const {
   });
 }
 
-/// Whether the results of a task in this role are sent to others.
+/// Returns whether the results of a task in this role are sent to other
+/// replicas.
 static bool isGiven(Role role) {
   return role == Role::gradient || role == Role::output ||
          role == Role::curvature;
 }
 
-/// Finds the ranges of the variables that the task writes, by segment:
-/// neighbours form one range, of one copy where copies have slabs.
+/// Finds the ranges of the variables that the task writes, by segment. Adjacent
+/// variables form one range. If copies have slabs, a range is that of one copy.
 SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
   std::set<std::pair<int64_t, int64_t>> written;
   for (auto launch : task.getBody().getOps<LaunchOp>())
@@ -57,7 +58,7 @@ SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
     if (size == 0)
       continue;
     Range *last = ranges.empty() ? nullptr : &ranges.back();
-    // Variables begin at multiples of a cache line.
+    // Variables begin at multiples of a cache line's size.
     constexpr int64_t kLine = 64;
     if (last && last->segment == number &&
         llvm::alignTo(last->end, kLine) == uint64_t(offset))
@@ -68,7 +69,8 @@ SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
   return ranges;
 }
 
-/// Finds the results of a task of some replicas that other holders are sent.
+/// Finds the results of a task of some replicas that have to be sent to other
+/// holders of their segments.
 SmallVector<ScheduleBuilder::Gift> ScheduleBuilder::findGifts(TaskOp task) {
   SmallVector<Gift> gifts;
   ReplicasAttr from = task.getReplicasAttr();
@@ -86,8 +88,8 @@ SmallVector<ScheduleBuilder::Gift> ScheduleBuilder::findGifts(TaskOp task) {
   return gifts;
 }
 
-/// Sends them when all tasks so far are done. Notes what is in flight, if
-/// anything is.
+/// Sends the gifts after all tasks so far are done. Adds to `all` what is in
+/// flight, if anything is.
 void ScheduleBuilder::give(ArrayRef<Gift> gifts, StringRef period,
                            SmallVectorImpl<Underway> &all) {
   if (gifts.empty())
@@ -116,7 +118,7 @@ void ScheduleBuilder::give(ArrayRef<Gift> gifts, StringRef period,
   record(there, kSums);
 }
 
-/// Sends the results of the tasks.
+/// Sends the results of the tasks to the replicas that need them.
 void ScheduleBuilder::give(ArrayRef<TaskOp> given, StringRef period,
                            SmallVectorImpl<Underway> &all) {
   SmallVector<Gift> gifts;
@@ -136,9 +138,9 @@ void ScheduleBuilder::awaitForOtherStages(ArrayRef<Underway> all) {
       await(each.event, kTasks);
 }
 
-/// Sends moments that other stages take. Those of one group's samples are first
-/// sent to all replicas of this stage, as each sends them on to its own
-/// replicas.
+/// Sends moments to the stages that read them. Moments of a single group's
+/// samples are first sent to all replicas of this stage, because each replica
+/// sends moments to the replica of the other stage that belongs to it.
 void ScheduleBuilder::giveMoments() {
   MLIRContext *context = module.getContext();
   int64_t replicas = getReplicas();
@@ -156,7 +158,8 @@ void ScheduleBuilder::giveMoments() {
   every(kFactorPeriod, DueKind::any, [&] { giveOnce(Role::moment); });
 }
 
-/// Runs a task for the copies that are due in this period, or for all.
+/// Runs a task for the copies that are due in this period, or for all copies if
+/// there is no period.
 void ScheduleBuilder::runDealt(TaskOp task, StringRef period) {
   inTurnsIf(task.getByCopies(), [&] {
     if (period.empty())
@@ -166,16 +169,17 @@ void ScheduleBuilder::runDealt(TaskOp task, StringRef period) {
   });
 }
 
-/// Whether a task reads segments that another one writes. Layers of several
-/// blocks may share an inverse, so the blocks may differ.
+/// Returns whether a task reads a segment that another one writes. The tasks
+/// may be of different blocks, since layers of several blocks may share an
+/// inverse.
 static bool readsOf(TaskOp reader, TaskOp writer) {
   return llvm::any_of(writer.getWrites(), [&](int64_t segment) {
     return llvm::is_contained(reader.getReads(), segment);
   });
 }
 
-/// Runs inversions. Results that other stages read are sent to them when all
-/// replicas of this one have them.
+/// Runs inversions. Results that other stages read are sent to them after all
+/// replicas of this stage have received them.
 void ScheduleBuilder::invertTogether(Inverses &inverses) {
   for (TaskOp task : getTasks(parts::kInvert)) {
     runDealt(task, kInversePeriod);
@@ -187,8 +191,8 @@ void ScheduleBuilder::invertTogether(Inverses &inverses) {
         [&] { giveOnce(Role::curvature, parts::kInvert); });
 }
 
-/// Runs preconditioning. Inverses are awaited where they are used, and a
-/// block's gradients are sent when all of them are preconditioned.
+/// Runs preconditioning. Waits for inverses only where they are used, and sends
+/// a block's gradients as soon as all of them are preconditioned.
 void ScheduleBuilder::preconditionBlocks(
     const Inverses &inverses, SmallVectorImpl<Underway> &directions) {
   llvm::MapVector<int64_t, SmallVector<TaskOp>> ofBlocks;
@@ -207,8 +211,8 @@ void ScheduleBuilder::preconditionBlocks(
   }
 }
 
-/// Does the work of precondition, but not in turns. Counts are added up while
-/// everything else is in flight.
+/// Does the same work as precondition(), but for all copies together. Counts
+/// are added up while everything else is in flight.
 void ScheduleBuilder::preconditionTogether() {
   awaitSums(Role::result, -1);
   awaitMoments();

@@ -9,7 +9,7 @@ using namespace mlir::hfta;
 // Collective commands of ranks
 //===----------------------------------------------------------------------===//
 
-/// Checks that the task adds up as many bytes as the command's blocks have.
+/// Checks that the command's bytes are the blocks that its task adds up.
 LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
   PlaceAttr at = reduce.getAt();
   auto bytes = static_cast<int64_t>(reduce.getBytes());
@@ -86,7 +86,8 @@ LogicalResult ScheduleContents::gather(AllGatherOp gather,
 // Messages between stages
 //===----------------------------------------------------------------------===//
 
-/// Checks that a segment which other stages read is sent as a whole.
+/// Checks that a segment which other stages read is sent, or received, as a
+/// whole.
 LogicalResult ScheduleContents::checkWhole(Operation *op, PlaceAttr at,
                                            uint64_t bytes) const {
   int64_t all = getBytes(at.getNumber());
@@ -97,7 +98,7 @@ LogicalResult ScheduleContents::checkWhole(Operation *op, PlaceAttr at,
          << " from byte " << at.getOffset() << " on";
 }
 
-/// Checks that the data sent for a micro-batch are its own.
+/// Checks that the data sent for a micro-batch belong to it.
 LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
   int64_t segment = send.getAt().getNumber();
   if (failed(checkWhole(send, send.getAt(), send.getBytes())))
@@ -138,14 +139,14 @@ LogicalResult ScheduleContents::receive(ReceiveOp receive,
     return receive.emitOpError("receives segment ")
            << segment << " after tasks have read its old values";
   received.insert(segment);
-  // The sender has added them up.
+  // The sender has already added up the groups' sums.
   if (SegmentAttr::isSummed(role))
     sums[segment].open.remove(0, getBytes(segment));
   return success();
 }
 
-/// Checks that norms, sums and moments of other stages have been received in
-/// this call; notes a read of state that hasn't.
+/// Checks that norms, sums and moments of other stages were received in this
+/// call before they are read. Notes reads of state that wasn't.
 LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
   auto stage =
       static_cast<int64_t>(run->getParentOfType<ScheduleOp>().getStage());
@@ -164,8 +165,8 @@ LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
          << number << ", which this call has not received";
 }
 
-/// Checks that all readers receive the parameters and curvature that their
-/// stage's schedule of this kind has changed.
+/// Checks that all readers receive the parameters and curvature that the
+/// owner's schedule of the same kind changes.
 LogicalResult
 ScheduleContents::checkReceived(ScheduleOp schedule,
                                 llvm::function_ref<bool(RunOp)> isRun) {

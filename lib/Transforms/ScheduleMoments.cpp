@@ -1,8 +1,8 @@
-//===- ScheduleMoments.cpp - Moments added up during passes ---------------===//
+//===- ScheduleMoments.cpp - Moments added up during a step ---------------===//
 //
-// A segment of moments is a bucket: it is added up when the last micro-batch
-// has passed the block that completes it, buckets of forwards while other
-// forwards, and backwards, run.
+// Each segment of moments is a bucket. It is added up when the last micro-batch
+// has passed the block that completes it. Buckets of forwards are added up
+// while other forwards, and backwards, run.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -11,10 +11,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// Finds when a segment is complete: in backward or in forward, each from its
-/// first block to its last. Moments of forwards may be in a bucket that a
-/// backward completes: the bucket is then in an earlier block than the tasks
-/// that write it.
+/// Finds when a segment is complete: in the backward or in the forward of which
+/// block. Moments of forwards may be in a bucket that a backward completes;
+/// then the bucket is in an earlier block than the tasks that write it.
 ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
   std::optional<int64_t> forward, backward;
   for (TaskOp task : all) {
@@ -22,7 +21,8 @@ ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
       continue;
     StringRef part = task.getPart();
     auto block = static_cast<int64_t>(task.getBlock());
-    // A backward from drawn targets is done before all others.
+    // The backward from drawn targets comes before the block's other backward,
+    // whose event stands for both.
     if (part == parts::kBackwardMoments ||
         part == parts::kBackwardWeightMoments || part == parts::kSampledMoments)
       backward = std::min(backward.value_or(block), block);
@@ -50,8 +50,8 @@ SmallVector<SumBucket> ScheduleBuilder::getMoments(const Ready &ready) const {
   return buckets;
 }
 
-/// Records that a block's moments are complete. Those of a backward have the
-/// event of the block's gradients.
+/// Records that the moments of a block's forward are complete. Moments of a
+/// backward use the event of the block's gradients.
 void ScheduleBuilder::tellMoments(int64_t block) {
   if (!getMoments({/*isForward=*/true, block}).empty())
     record(getMomentEvent(/*isSummed=*/false, {/*isForward=*/true, block}),
@@ -85,7 +85,8 @@ void ScheduleBuilder::awaitMoments() {
     }
 }
 
-/// Takes the moments of one group's samples alone, when backwards are done.
+/// Takes the moments that are formed from a single group's samples, when all
+/// backwards are done.
 void ScheduleBuilder::takeGroups() {
   every(kFactorPeriod, DueKind::any, [&] {
     for (auto [number, group] : groupOf) {

@@ -1,12 +1,12 @@
 //===- SchedulePreconditioner.cpp - K-FAC's commands in a step ------------===//
 //
-// Moments are taken along with forward and backward in steps that are due for
-// them, and only for copies that are; after the last backward come the running
-// means, inverses and preconditioned gradients, which updates use. With several
-// stages, each does so for its own blocks, and receives from others what it
-// reads of theirs as soon as that is new: moments of a weight's uses, running
-// means and bases of shared inputs. The last stage receives all inner products,
-// and counts, and sends the scale to all.
+// Moments are taken during forward and backward, in steps and for copies that
+// are due for them. The running means, inverses and preconditioned gradients
+// follow the last backward and precede the updates. With several stages, each
+// stage does this for its own blocks. It receives other stages' data that it
+// reads as soon as they are new: moments of a weight's other uses, and running
+// means and bases of shared inputs. The last stage receives all inner products
+// and counts, and sends the scale to all stages.
 //===----------------------------------------------------------------------===//
 
 #include "KfacParts.h"
@@ -24,8 +24,8 @@ TaskOp ScheduleBuilder::findVersion(TaskOp task, StringRef part) const {
   return {};
 }
 
-/// Finds the version to run in place of a task: another one where it is known
-/// that the update will use this batch's rows alone.
+/// Returns the version that runs in place of a task: a special one if the
+/// update is known to use the rows of this batch alone.
 TaskOp ScheduleBuilder::findRowsVersion(TaskOp task) const {
   TaskOp version;
   if (hasAllRows)
@@ -33,7 +33,8 @@ TaskOp ScheduleBuilder::findRowsVersion(TaskOp task) const {
   return version ? version : task;
 }
 
-/// Runs tasks, in a second version for those copies that are due for moments.
+/// Runs a task and, for copies that are due for moments, its second version
+/// instead.
 void ScheduleBuilder::runVersions(TaskOp task) {
   TaskOp second = findSecondVersion(task);
   if (!second)
@@ -43,7 +44,7 @@ void ScheduleBuilder::runVersions(TaskOp task) {
 }
 
 /// Runs the backward of one micro-batch from drawn targets, for some blocks and
-/// the copies that are due for moments. It comes before the other backward,
+/// for the copies that are due for moments. It comes before the other backward,
 /// which signals that moments are complete.
 void ScheduleBuilder::runSampled(ArrayRef<TaskOp> ofBlocks) {
   if (ofBlocks.empty())
@@ -54,8 +55,8 @@ void ScheduleBuilder::runSampled(ArrayRef<TaskOp> ofBlocks) {
   });
 }
 
-/// Adds up the moments that all copies share, once for all of them; those of
-/// one block, or of all: -1.
+/// Adds up the moments that all copies share, once for all copies, of one block
+/// or, with -1, of all blocks.
 void ScheduleBuilder::addSharedMoments(int64_t block) {
   every(kFactorPeriod, DueKind::any, [&] {
     for (TaskOp task : getTasks(parts::kSharedMoments))
@@ -64,8 +65,9 @@ void ScheduleBuilder::addSharedMoments(int64_t block) {
   });
 }
 
-/// Clears moments that all copies share, or that another stage was sent, when
-/// all copies have taken them; a copy's own are cleared by its task.
+/// Clears moments that all copies share, or that were sent to another stage,
+/// after all copies have taken them. A copy's own moments are cleared by the
+/// task that takes them.
 void ScheduleBuilder::clearMoments() {
   every(kFactorPeriod, DueKind::any, [&] {
     bool isFirst = true;
@@ -83,8 +85,9 @@ void ScheduleBuilder::clearMoments() {
   });
 }
 
-/// Runs a part for copies that are due. With a single stage all copies run each
-/// part together: other replicas wait for the results of all copies.
+/// Runs a part for copies that are due. With a single stage, all copies run
+/// each part together, because other replicas wait for the results of all
+/// copies.
 void ScheduleBuilder::runDue(StringRef period, StringRef part) {
   inTurnsIf(isStage() && runByCopies(part),
             [&] { every(period, DueKind::due, [&] { runAll(part); }); });
@@ -109,8 +112,8 @@ void ScheduleBuilder::precondition() {
   runScale();
 }
 
-/// Runs the scale. The last stage receives inner products and counts, and sends
-/// the scale to all.
+/// Runs the task `scale`. The last stage receives inner products and counts,
+/// and sends the scale to all stages.
 void ScheduleBuilder::runScale() {
   giveOnce(Role::result, {parts::kCurvature, parts::kInvert,
                           parts::kCountFactors, parts::kCountInverses});

@@ -1,9 +1,9 @@
-//===- ScheduleReplicas.cpp - Contents where only some replicas work ------===//
+//===- ScheduleReplicas.cpp - Contents if only some replicas work ---------===//
 //
-// A command of some replicas alone leaves other ranks with their old data. This
-// is tracked by the bytes of variables: until they are received, or written
-// again, nothing may use them on these ranks, and the state that training
-// continues from must be equal on all ranks that have it.
+// A command that only some replicas run leaves old data on other ranks. This is
+// tracked by the bytes of variables. Until such bytes are received or written
+// again, nothing may use them on these ranks. The state from which training
+// continues must be equal on all ranks that have it.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleContents.h"
@@ -15,7 +15,7 @@ using namespace mlir::hfta;
 // Ranks
 //===----------------------------------------------------------------------===//
 
-/// Returns which of the commands that only some ranks run this rank runs.
+/// Returns which of the commands that only some ranks run are run by this rank.
 static std::vector<bool> getParts(ScheduleOp schedule, const StageRank &rank) {
   std::vector<bool> parts;
   schedule.walk([&](Operation *op) {
@@ -31,7 +31,7 @@ static std::vector<bool> getParts(ScheduleOp schedule, const StageRank &rank) {
   return parts;
 }
 
-/// Whether the schedule does several stages' work in one place.
+/// Returns whether the schedule does the work of several stages in one place.
 static bool isOfAllStages(ScheduleOp schedule, const Job &job) {
   return static_cast<int64_t>(schedule.getStage()) < 0 &&
          job.getStageCount() > 1;
@@ -42,8 +42,8 @@ static int64_t countReplicas(ScheduleOp schedule, const Job &job) {
       std::max<int64_t>(static_cast<int64_t>(schedule.getStage()), 0));
 }
 
-/// The number of replicas up to which all numbers of ranks are checked; above
-/// it, those with one or two replicas per rank.
+/// The number of replicas up to which all numbers of ranks are checked. With
+/// more replicas, only ranks with one or two replicas each are checked.
 static constexpr int64_t kFewReplicas = 8;
 
 SmallVector<StageRank> hfta::listRanks(ScheduleOp schedule, const Job &job) {
@@ -116,8 +116,8 @@ static int64_t getCopyBytes(VariableOp variable) {
                             variable.getTensorType().getElementType()));
 }
 
-/// Returns the range of the variable that has the byte; the byte alone, where
-/// none has it.
+/// Returns the range of the variable that contains the byte, or just the byte
+/// if none does.
 ScheduleContents::Range ScheduleContents::findRange(int64_t segment,
                                                     int64_t offset) const {
   auto known = variables.find(segment);
@@ -131,9 +131,9 @@ ScheduleContents::Range ScheduleContents::findRange(int64_t segment,
   return offset < end ? Range{begin, end} : Range{offset, offset + 1};
 }
 
-/// Returns a place's range for one copy. With a stride, it holds parts of
-/// variables whose copies have the same stride; without, whole variables with
-/// all copies.
+/// Returns the range of a place for one copy. With a stride, the place contains
+/// parts of variables whose copies have the same stride. Without a stride, it
+/// contains whole variables with all their copies. Reports an error otherwise.
 FailureOr<ScheduleContents::Range>
 ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
                                   int64_t bytes) const {
@@ -177,7 +177,7 @@ ScheduleContents::findWritten(RunOp run) {
   return written;
 }
 
-/// Returns the bytes of variables that a command fills.
+/// Returns the bytes of the variables that a command fills.
 SmallVector<ScheduleContents::Range>
 ScheduleContents::findFilled(FillOp fill) const {
   SmallVector<Range> filled;
@@ -192,7 +192,7 @@ ScheduleContents::findFilled(FillOp fill) const {
 }
 
 /// Notes the effects of commands that other replicas run. Moments that another
-/// rank has taken are zeros here, as its task leaves them.
+/// rank has taken are zero here, which is also how its task leaves them.
 LogicalResult ScheduleContents::pass(OnlyOp only) {
   auto note = [&](int64_t segment, Range range) {
     if (getSegment(segment).getRole() != Role::workspace && isHere(segment) &&
@@ -225,8 +225,8 @@ LogicalResult ScheduleContents::readOthers(Operation *op, int64_t segment,
   return success();
 }
 
-/// Checks a task's reads. Bytes that it writes without having read them are
-/// valid again.
+/// Checks the values that a task reads. Bytes that it writes without having
+/// read them become valid.
 LogicalResult ScheduleContents::readOthers(RunOp run, TaskOp task) {
   if (old.empty() && taken.empty())
     return success();
@@ -238,8 +238,8 @@ LogicalResult ScheduleContents::readOthers(RunOp run, TaskOp task) {
   return success();
 }
 
-/// Whether a step continues from values of this role, and checkpoints hold
-/// them.
+/// Returns whether later steps continue from values of this role, so that
+/// checkpoints contain them.
 static bool outlivesCalls(Role role) {
   switch (role) {
   case Role::parameter:
@@ -296,8 +296,8 @@ LogicalResult ScheduleContents::broadcast(BroadcastBytesOp broadcast,
   return success();
 }
 
-/// Takes one group's sums, which then count as complete. Bytes of no variable
-/// needn't be taken.
+/// Takes one group's sums, which then count as complete. Bytes outside of
+/// variables needn't be taken.
 LogicalResult ScheduleContents::takeGroup(TakeGroupOp take) {
   PlaceAttr at = take.getAt();
   int64_t segment = at.getNumber();

@@ -1,14 +1,14 @@
 //===- ScheduleStages.cpp - Messages between stages, in order -------------===//
 //
 // A stage runs its micro-batches' forwards and backwards in the order of the
-// pipeline. The values that a forward reads of other stages are received while
-// the forward before it is computed, and its results are sent during the next
-// one; likewise for backwards. Each of these four kinds of messages has a queue
-// for each chunk of the stage, so that none waits for another; where there are
-// several chunks, each chunk that is sent to has its own queue, too. Events
-// signal when a place is filled, and when it may be used again: `used` says
-// that the last backward is done, whose micro-batch's places a later one
-// reuses.
+// pipeline. While a forward is computed, the values of other stages that the
+// next forward reads are received, and the results of the previous one are
+// sent; likewise for backwards. Each of these four kinds of messages has a
+// queue for each chunk of the stage, so that none waits for another. If there
+// are several chunks, messages to each of them have a queue of their own, too.
+// Events signal that a place is filled, and that it may be used again: `used`
+// says that the last backward is done, so that a later micro-batch can reuse
+// the places of that backward's micro-batch.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -18,14 +18,14 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
 namespace {
-/// The kinds of a stage's actions, by number: one for the first micro-batch,
-/// which starts the first receives, and these for each chunk, one after the
-/// other; `again` only where something is recomputed.
+/// The numbers of a stage's actions: one for the first micro-batch, which
+/// starts the first receives, and then the others for one chunk after the
+/// other. `again` exists only if something is recomputed.
 enum Case { start, forward, backward, weight, again };
 
-/// Events: those of messages sent once, then for each chunk those of its
-/// uploads, and those of each link. There are two events where two
-/// micro-batches wait in turn; for sends there are as many as places.
+/// Events: those of messages that are sent once, then for each chunk those of
+/// its uploads and of each of its links. There are two events if two
+/// micro-batches wait alternately; sends have as many events as places.
 enum StageEvent {
   onceComputed,
   onceReceived,
@@ -37,23 +37,23 @@ enum StageEvent {
 };
 } // namespace
 
-/// The outgoing side of messages to a chunk, whose block is `reader`; to all
-/// chunks, if that is -1.
+/// The outgoing side of messages to the chunk with block `reader`, or to all
+/// chunks if that is -1.
 struct ScheduleBuilder::Outlet {
   int64_t reader;
   int64_t queue;
   Event sent;
 };
 
-/// The messages from tasks of one part and block to those of other stages, and
-/// the messages that these tasks receive. Several chunks don't read the same
-/// micro-batches at the same time, so messages to one mustn't wait for those to
-/// another, of whichever stage.
+/// The messages from tasks of one part and block to other stages, and the
+/// messages that these tasks receive. Chunks don't read the same micro-batches
+/// at the same time. So messages to one chunk mustn't wait for those to another
+/// one, whatever the chunks' stages.
 struct ScheduleBuilder::Link {
   StringRef part;
   int64_t block;
-  int64_t receives; ///< the queue that receives
-  int64_t computed; ///< event: the data to be sent are complete
+  int64_t receives; ///< the queue of receives
+  int64_t computed; ///< event: the data to send are complete
   Event received;
   SmallVector<Outlet> outlets;
 };
@@ -73,25 +73,25 @@ static Case getCase(planning::ActionKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Whether some stage has a backward from drawn targets.
+/// Returns whether some stage has a backward from drawn targets.
 bool ScheduleBuilder::hasSampled() const {
   return llvm::any_of(all, [](TaskOp task) {
     return TaskOp(task).getPart() == parts::kSampledMoments;
   });
 }
 
-/// Whether results of tasks of a part are sent to earlier stages.
+/// Returns whether results of tasks of a part are sent to earlier stages.
 static bool goesBack(StringRef part) {
   return part == parts::kBackward || part == parts::kSampledMoments;
 }
 
-/// Returns an event of stages, after those of sums.
+/// Returns the number of an event of stages, which follow those of sums.
 int64_t ScheduleBuilder::getStageEvent(int64_t which) const {
   return getSumEvent(/*isSummed=*/true, resultBlock) + 1 + which;
 }
 
-/// Returns the most micro-batches for which there are places for values between
-/// stages.
+/// Returns the largest number of micro-batches for which values between stages
+/// have places.
 int64_t ScheduleBuilder::getMostPlaces() const {
   int64_t most = 1;
   for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
@@ -100,13 +100,13 @@ int64_t ScheduleBuilder::getMostPlaces() const {
   return most;
 }
 
-/// Returns the number of events that a place has been filled. Block by block,
-/// all places of a step are filled as soon as possible.
+/// Returns the number of events that say that a place has been filled. If a
+/// step goes block by block, all of its places are filled as soon as possible.
 int64_t ScheduleBuilder::countReceived() const {
   return job.goesByBlocks() ? std::max<int64_t>(2, job.microBatches) : 2;
 }
 
-/// Returns the first event of a chunk's link; link 0: of its uploads.
+/// Returns the first event of a chunk's link; link 0 stands for its uploads.
 int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
   int64_t ofLink = StageEvent::received + countReceived() +
                    getMostPlaces() * (resultBlock + 1);
@@ -116,7 +116,7 @@ int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
                        (link == 0 ? 0 : kUploadedEvents + (link - 1) * ofLink));
 }
 
-/// Returns the blocks of the stage.
+/// Returns the blocks of the stage, one per chunk.
 SmallVector<int64_t> ScheduleBuilder::getChunks() const {
   SmallVector<int64_t> blocks;
   for (int64_t block = 0; block <= resultBlock; ++block)
@@ -163,15 +163,16 @@ void ScheduleBuilder::chooseSampledQueues(Link &link, int64_t chunk) const {
   }
 }
 
-/// Whether a block's messages use the link of another one: a chunk is one
-/// block, or all of the stage's blocks where these are more than its chunks.
+/// Returns whether messages of `block` use the link of block `ofLink`. A chunk
+/// is one block, or all blocks of the stage if a step goes block by block.
 bool ScheduleBuilder::isOfLink(int64_t block, int64_t ofLink) const {
   return job.goesByBlocks() ? job.getStage(block) == job.getStage(ofLink)
                             : block == ofLink;
 }
 
-/// Returns the blocks that receive what a block's tasks of a part write, or -1
-/// for all of them, each with the number of its places.
+/// Returns the blocks that receive the values that tasks of a part write in a
+/// block, each with the number of places for them. Block -1 stands for all
+/// blocks.
 llvm::MapVector<int64_t, int64_t>
 ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
   llvm::MapVector<int64_t, int64_t> places;
@@ -191,8 +192,8 @@ ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
   return places;
 }
 
-/// Returns the first queue for a link's readers after its first one; these
-/// queues come after those of the links before it.
+/// Returns the first queue for readers of a link other than its first reader.
+/// Such queues follow those of the links before.
 int64_t ScheduleBuilder::getNextQueue(StringRef part, int64_t chunk) const {
   int64_t queue = kSends + kOfChunk * job.chunks;
   for (auto [number, block] : llvm::enumerate(getChunks()))
@@ -219,8 +220,9 @@ bool ScheduleBuilder::isWrittenBy(int64_t segment, StringRef part) const {
   });
 }
 
-/// Visits each segment that this stage sends, with the receiving stage, or that
-/// it receives, with the stage that has it; both sides in the same order.
+/// Calls `say` for each segment that this stage sends, with the receiving
+/// stage, or for each one that it receives, with the stage that owns it. Both
+/// sides visit them in the same order.
 void ScheduleBuilder::forMessages(
     bool sends, llvm::function_ref<bool(int64_t, SegmentAttr)> isMeant,
     llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say) {
@@ -240,8 +242,9 @@ void ScheduleBuilder::forMessages(
   }
 }
 
-/// Returns the block of a stage's chunk that first needs a segment of another
-/// stage: in forward the first one, in backward the last one; -1: none.
+/// Returns the block of the stage that is the first one to need a segment of
+/// another stage: in a forward its first reader, in a backward its last one.
+/// Returns -1 if none needs it.
 int64_t ScheduleBuilder::getFirstReader(int64_t segment, StringRef part,
                                         int64_t stage) const {
   int64_t first = -1;
@@ -258,13 +261,14 @@ int64_t ScheduleBuilder::getFirstReader(int64_t segment, StringRef part,
   return first;
 }
 
-/// Returns the outlet through which a stage receives a segment of another one.
+/// Returns the outlet's `reader` through which a stage receives a segment of
+/// another one.
 int64_t ScheduleBuilder::getReader(int64_t segment, StringRef part,
                                    int64_t stage) const {
   return job.chunks > 1 ? getFirstReader(segment, part, stage) : -1;
 }
 
-/// Visits the messages of a micro-batch's values.
+/// Calls `say` for each message of a micro-batch's values.
 void ScheduleBuilder::forMessages(
     const Link &link, bool sends,
     llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say) {
@@ -277,7 +281,7 @@ void ScheduleBuilder::forMessages(
   forMessages(sends, isMeant, say);
 }
 
-/// Whether anything is received.
+/// Returns whether the link receives anything.
 bool ScheduleBuilder::hasMessages(const Link &link) {
   bool found = false;
   forMessages(link, /*sends=*/false,
@@ -322,7 +326,7 @@ void ScheduleBuilder::awaitSent(const Link &link) {
 // Actions
 //===----------------------------------------------------------------------===//
 
-/// Returns the fields that a chunk is the first one of the stage to read.
+/// Returns the fields that no chunk of the stage before this one reads.
 SmallVector<ScheduleBuilder::Field>
 ScheduleBuilder::getFields(int64_t chunk) const {
   SmallVector<Field> fields = getFields();
@@ -346,8 +350,8 @@ void ScheduleBuilder::runStart() {
   }
 }
 
-/// Builds commands for a part. Results of drawn targets alone exist only in
-/// steps that take moments.
+/// Builds commands for a part. The results of drawn targets only exist in steps
+/// that take moments.
 void ScheduleBuilder::inStepsOf(StringRef part, Body body) {
   if (part == parts::kSampledMoments)
     every(kFactorPeriod, DueKind::any, body);
@@ -359,8 +363,8 @@ void ScheduleBuilder::inStepsOf(StringRef part, Body body) {
 // Block by block
 //===----------------------------------------------------------------------===//
 
-/// Starts the receives of a step, as soon as the last step is done with their
-/// places.
+/// Starts the receives of a step as soon as the previous step no longer uses
+/// their places.
 void ScheduleBuilder::beginMessages() {
   record(getUsed(), kTasks);
   for (StringRef part : {parts::kForward, parts::kBackward})
@@ -370,10 +374,9 @@ void ScheduleBuilder::beginMessages() {
     }
 }
 
-/// Runs a block's micro-batches. Those of a part's first task wait for all
-/// messages to the stage's tasks of that part, and those of its last one send
-/// the results of these tasks: both sides have the same order, micro-batch by
-/// micro-batch.
+/// Runs a block's micro-batches. The part's first task waits for all messages
+/// to the stage's tasks of that part, and its last task sends the results of
+/// all of them. So both sides have the same order, micro-batch by micro-batch.
 void ScheduleBuilder::overMessages(TaskOp task, Body body) {
   StringRef part = task.getPart();
   bool isBackward = goesBack(part);
@@ -391,8 +394,8 @@ void ScheduleBuilder::overMessages(TaskOp task, Body body) {
   });
 }
 
-/// Waits for the messages to a micro-batch's tasks, and starts receiving those
-/// of the next one.
+/// Waits for the messages to the tasks of a micro-batch, and starts to receive
+/// those of the next one.
 void ScheduleBuilder::awaitMessages(const Link &link) {
   if (hasMessages(link)) {
     await(link.received, kTasks);
@@ -428,9 +431,9 @@ void ScheduleBuilder::runForward(int64_t chunk) {
   send(link);
 }
 
-/// Runs the backward from drawn targets. It comes before the other one, and
-/// sends to the same stages through the same queues: both sides have the same
-/// order.
+/// Runs the backward from drawn targets. It comes before the other backward,
+/// and sends to the same stages through the same queues, so that both sides
+/// have the same order.
 void ScheduleBuilder::runSampled(int64_t chunk) {
   if (!hasSampled())
     return;
@@ -464,13 +467,14 @@ void ScheduleBuilder::runWeight(int64_t chunk) {
   tellSums(getChunks()[chunk]);
 }
 
-/// Returns the number of a chunk's cases, which is the number of its last case.
+/// Returns the number of a chunk's cases, which is also the number of its last
+/// case.
 int64_t ScheduleBuilder::countCasesOfChunk() const {
   return getTasks(parts::kRecompute).empty() ? Case::weight : Case::again;
 }
 
-/// Returns the order of the stage's first worker, which has as many
-/// micro-batches as any.
+/// Returns the order of the stage's first worker. No other worker of the stage
+/// has more micro-batches.
 SmallVector<int64_t> ScheduleBuilder::getStageOrder() const {
   const planning::PipelineShape &shape = order.shape;
   int64_t worker = shape.getFirstWorker(stage);
@@ -532,16 +536,16 @@ void ScheduleBuilder::evaluateStage() {
   }
 }
 
-/// Waits until the messages of giveOnce have been sent.
+/// Waits until the messages of giveOnce() have been sent.
 void ScheduleBuilder::awaitSentOnce() {
   int64_t sent = getStageEvent(StageEvent::onceSent);
   record(sent, kSends);
   await(sent, kTasks);
 }
 
-/// Sends segments of a role that other stages read, except for micro-batches'
-/// values, when the tasks of some parts have written them; by default those of
-/// all parts.
+/// Sends the segments of a role that other stages read, except for values of
+/// micro-batches, after tasks have written them. `parts` are the parts of these
+/// tasks; by default, these are all parts.
 void ScheduleBuilder::giveOnce(Role role, ArrayRef<StringRef> parts) {
   if (!isStage())
     return;

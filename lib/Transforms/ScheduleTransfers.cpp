@@ -1,8 +1,8 @@
-//===- ScheduleTransfers.cpp - Segments come into the arena and leave it --===//
+//===- ScheduleTransfers.cpp - Plans when segments are in the arena -------===//
 //
 // The schedules exist already, but segments that aren't resident have no place
 // yet. Each schedule's transfers are planned for turns of as many copies as
-// there is room for; where turns of several steps move fewer bytes, these are
+// there is room for. If turns of several steps move fewer bytes, these are
 // planned as well.
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the number after those of all events.
+/// Returns the first number that isn't used by any event.
 static int64_t findFirstEvent(ModuleOp module) {
   int64_t next = 0;
   auto note = [&](auto op) {
@@ -32,13 +32,13 @@ static int64_t findFirstEvent(ModuleOp module) {
 }
 
 namespace {
-/// How much memory a plan would need, and the task that needs most.
+/// The memory that a plan would need, and the task that needs most of it.
 struct Shortage {
   int64_t bytes = 0;
   std::string task;
 };
 
-/// A schedule, and the plan of the arena for it.
+/// A schedule, and a plan of the arena for it.
 struct Planned {
   TransferBuilder builder;
   RepeatOp turns;
@@ -47,8 +47,8 @@ struct Planned {
 
 } // namespace
 
-/// Returns the number after those of all queues of tasks and messages; it is
-/// always the same for schedules without messages.
+/// Returns the first number after those of the queues of tasks and messages. It
+/// is the same for all schedules without messages.
 static int64_t findFirstQueue(ModuleOp module) {
   int64_t next = queues::kSends;
   auto note = [&](auto op) {
@@ -81,11 +81,11 @@ static std::string findNeediest(std::vector<Planned> &all) {
   return most ? most->builder.getTaskName(most->plan.findFullest()) : "";
 }
 
-/// The stage of schedules that belong to no stage, as all do in a program of
-/// one stage.
+/// The stage of schedules that belong to no stage, as all do in a program with
+/// a single stage.
 static constexpr int64_t kWhole = -1;
 
-/// Finds the stages that schedules are for, including kWhole.
+/// Finds the stages of all schedules, including kWhole.
 static std::set<int64_t> findStages(ModuleOp module) {
   std::set<int64_t> stages;
   for (auto schedule : module.getOps<ScheduleOp>())
@@ -93,8 +93,8 @@ static std::set<int64_t> findStages(ModuleOp module) {
   return stages;
 }
 
-/// Plans for turns of `copies` copies; returns the memory of the worker that
-/// needs most.
+/// Plans the arena for turns of `copies` copies. Returns the bytes of memory of
+/// the worker that needs most.
 static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
                     std::vector<Planned> &all) {
   module.walk([&](RepeatOp repeat) {
@@ -119,18 +119,19 @@ static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
 }
 
 namespace {
-/// Turns of several steps, in addition to the other schedules.
+/// Schedules for turns of several steps, in addition to the other schedules.
 struct PlannedTurns {
   TurnsOfSteps turns;
-  int64_t copies; ///< in a turn; a single step has turns of fewer copies
-  bool overlaps;  ///< whether the next turn's copies are fetched meanwhile
+  int64_t copies; ///< number of copies in a turn
+  bool overlaps;  ///< whether turns overlap with fetches
   Planned step;
 };
 } // namespace
 
-/// Plans turns of several steps, where other turns have `copies` copies.
-/// Returns nothing where no turn's state has room beside its steps' other
-/// needs, or where single steps move no more bytes.
+/// Plans turns of several steps, if turns of single steps have `copies` copies
+/// and move `moved` bytes per step. Returns nothing if a turn's state has no
+/// room beside the other needs of its steps, or if single steps don't move more
+/// bytes.
 static std::optional<PlannedTurns> planTurns(ModuleOp module, const Job &job,
                                              int64_t copies, int64_t moved) {
   std::optional<TurnsOfSteps> turns = TurnsOfSteps::add(module, job);
@@ -160,7 +161,7 @@ static std::optional<PlannedTurns> planTurns(ModuleOp module, const Job &job,
   return std::nullopt;
 }
 
-/// Counts the bytes that a step reads from the store and writes to it.
+/// Returns the bytes that a step reads from the store and writes to it.
 static int64_t countMoved(const Job &job, int64_t copies,
                           ArrayRef<Planned> all) {
   int64_t bytes = 0;
@@ -175,8 +176,8 @@ static int64_t countMoved(const Job &job, int64_t copies,
   return bytes;
 }
 
-/// Returns the most copies in a turn that a plan and the program's threads
-/// allow.
+/// Returns the largest number of copies in a turn that the memory plan and the
+/// program's threads allow.
 static int64_t getMostCopies(ModuleOp module, const Job &job) {
   MemoryPlanAttr memory = MemoryPlanAttr::get(module);
   return std::min({job.copies, job.memoryThreads,
@@ -232,8 +233,8 @@ struct ScheduleTransfersPass
       signalPassFailure();
   }
 
-  /// Checks the memory again. Kernels that were lowered for another processor
-  /// than the one that transfers were planned for may need more.
+  /// Checks the memory again. Kernels may need more if they were lowered for
+  /// another processor than the one for which transfers were planned.
   static LogicalResult check(ModuleOp module, const Job &job) {
     int64_t needed = 0;
     for (int64_t stage : findStages(module))

@@ -1,4 +1,4 @@
-//===- ScheduleTraversal.cpp - A worker's commands, one by one ------------===//
+//===- ScheduleTraversal.cpp - Visits a worker's commands one by one ------===//
 
 #include "ScheduleTraversal.h"
 
@@ -78,8 +78,8 @@ LogicalResult ScheduleTraversal::perform(ActionsOp actions) {
   return success();
 }
 
-/// Whether the host runs these commands. Where some copies are due, others are
-/// assumed not to be.
+/// Returns whether the host runs these commands. If some copies are due, it is
+/// assumed that others aren't.
 bool ScheduleTraversal::isFor(EveryOp every) const {
   switch (every.getWhich()) {
   case DueKind::due:

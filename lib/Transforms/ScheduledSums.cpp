@@ -1,10 +1,11 @@
 //===- ScheduledSums.cpp - Tasks that add up the sums of groups -----------===//
 //
 // A step forms a sum of gradients, and of losses, for each group of its
-// micro-batches, and adds these up in the end in an order that depends on the
-// number of groups alone. Gradients are added regardless of variables, byte
-// block by byte block, so that ranks can share the blocks of any model evenly;
-// results, which are few and of several types, variable by variable.
+// micro-batches, and finally adds up these sums in an order that depends only
+// on the number of groups. Gradients are added up without regard to variables,
+// in blocks of bytes, so that ranks can share the blocks of any model evenly.
+// Results, which are few and of several types, are added up variable by
+// variable.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduledSums.h"
@@ -45,7 +46,7 @@ ScheduledSums::ScheduledSums(ModuleOp module, const Job &job,
                   ArrayAttr::get(module.getContext(), segments));
 }
 
-/// Whether the segment holds sums of evaluations, not of steps.
+/// Returns whether the segment holds sums of evaluations, not of steps.
 bool ScheduledSums::holdsEvaluations(int64_t segment) {
   return llvm::any_of(module.getOps<VariableOp>(), [&](VariableOp variable) {
     std::optional<BindingAttr> place = variable.getLocation();
@@ -68,8 +69,8 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
     return (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock()))
         .str();
   };
-  // A block has several segments of a role where copies are fused in part, or
-  // where other stages read some of its variables.
+  // A block has several segments of a role if only some variables are fused, or
+  // if other stages read some of its variables.
   std::string first = part;
   for (int64_t more = 1; module.lookupSymbol(getName()); ++more)
     part = first + "_" + std::to_string(more);
@@ -114,8 +115,8 @@ void ScheduledSums::addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
                    /*copy=*/IntegerAttr(), /*joins=*/false);
 }
 
-/// Returns the kernel that adds the second operand to the first one, in at
-/// least f32.
+/// Returns the kernel that adds its second operand to its first one, in f32 or
+/// a wider type.
 func::FuncOp ScheduledSums::getKernel(RankedTensorType type) {
   std::string name;
   llvm::raw_string_ostream(name)
@@ -131,8 +132,8 @@ func::FuncOp ScheduledSums::getKernel(RankedTensorType type) {
   kernel.setPrivate();
   kernel->setAttr("hfta.kernel", builder.getUnitAttr());
   kernel->setAttr("hfta.ties", builder.getDenseI64ArrayAttr({0}));
-  // The launch isn't divided into work items: there are as many blocks as
-  // threads need.
+  // The launch isn't divided into work items, because it has enough blocks for
+  // all threads.
   kernel->setAttr("hfta.copies", builder.getI64IntegerAttr(1 << 16));
   Block *body = kernel.addEntryBlock();
   builder.setInsertionPointToEnd(body);

@@ -12,27 +12,29 @@
 
 namespace mlir::hfta {
 
-/// A part of a segment whose groups' sums are added up by one command.
+/// A part of a segment in which one command adds up the sums of groups.
 struct SumBucket {
   TaskOp task;
   int64_t bytes;
-  PlaceAttr at;      ///< its stride is the bytes of a block
+  PlaceAttr at;      ///< its stride is the size of a block in bytes
   PlaceAttr through; ///< the place that receives other ranks' sums
 };
 
-/// Tasks that add one group's sums to another one's, one for each segment with
-/// instances for several groups, and the segment that receives other ranks'
-/// sums. Empty where there is one group.
+/// The tasks that add one group's sums to another group's, one for each segment
+/// with instances for several groups, and the segment that receives other
+/// ranks' sums. There are none if there is a single group.
 class ScheduledSums {
 public:
-  /// Adds tasks, their kernels and the segment to the module. `groupOf` has the
-  /// segments that aren't added up, as one group's sums alone count.
+  /// Adds the tasks, their kernels and the segment to the module. `groupOf`
+  /// contains the segments that aren't added up, because they use the sums of
+  /// one group only.
   ScheduledSums(ModuleOp module, const Job &job,
                 const std::map<int64_t, int64_t> &groupOf);
 
   /// Returns the buckets of all segments of this role and block.
   SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
-  /// Returns the buckets of all segments of this role, segment by segment.
+  /// Returns the buckets of all segments of this role, one segment after the
+  /// other.
   SmallVector<SumBucket> getBuckets(Role role) const;
 
 private:
@@ -52,7 +54,7 @@ private:
 
   ModuleOp module;
   const Job &job;
-  int64_t received = 0; ///< number of the segment
+  int64_t received = 0; ///< segment of received sums
   SmallVector<Sums> all;
 };
 

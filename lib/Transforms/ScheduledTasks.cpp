@@ -11,22 +11,23 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// How launches of a task use the copies of the array.
+/// The way in which launches of a task use the copies of the array.
 class LaunchUses {
 public:
   explicit LaunchUses(ModuleOp module)
       : segments(SegmentAttr::getTable(module)) {}
 
-  /// Whether the task may run for some copies, then for others.
+  /// Returns whether the task may run for some copies first and for others
+  /// later.
   bool runsByCopies(func::FuncOp task) const {
     return llvm::all_of(task.getOps<LaunchOp>(), [&](LaunchOp launch) {
       return isOfCopy(launch) || isRepeatable(launch);
     });
   }
 
-  /// Whether a copy computes the launch for itself alone, from its own and from
-  /// shared values alone, so that it may do so while other copies are
-  /// elsewhere.
+  /// Returns whether a copy computes the launch for itself, from its own and
+  /// from shared values only. Then it may do so while other copies compute
+  /// other launches.
   static bool isOfCopy(LaunchOp launch) {
     if (launch->hasAttr("hfta.reads_copies"))
       return false;
@@ -40,8 +41,9 @@ public:
   }
 
 private:
-  /// Whether a launch for all copies is cheap and computes the same each time
-  /// that it runs in a step: it uses data alone, and results of such launches.
+  /// Returns whether a launch for all copies may be repeated within a step
+  /// because it always computes the same: it uses only data, and results of
+  /// such launches.
   bool isRepeatable(LaunchOp launch) const {
     if (launch.getPerCopy() || launch->hasAttr("hfta.reads_copies"))
       return false;
@@ -74,10 +76,10 @@ private:
 
 } // namespace
 
-/// Lets neighbouring launches run together, copy by copy, if they run once per
-/// copy and no copy reads what another one writes: a thread's caches still have
-/// the values that the next launch reads. A launch for one copy alone isn't
-/// joined: all threads work on that copy.
+/// Lets adjacent launches run together, copy by copy, if they run once per copy
+/// and no copy reads what another one writes. Then a thread's caches still
+/// contain the values that the next launch reads. A launch for a single copy
+/// isn't joined, so that all threads work on this copy.
 static void joinLaunches(TaskOp task) {
   bool isOpen = false;
   for (auto launch : task.getBody().getOps<LaunchOp>()) {
@@ -87,7 +89,7 @@ static void joinLaunches(TaskOp task) {
   }
 }
 
-/// Finds the segments that a task's launches read, or write.
+/// Finds the segments that a task's launches read or, if `written`, write.
 static SmallVector<int64_t> findSegments(func::FuncOp task, bool written) {
   std::set<int64_t> found;
   for (auto launch : task.getOps<LaunchOp>())
@@ -102,11 +104,11 @@ static SmallVector<int64_t> findSegments(func::FuncOp task, bool written) {
   return llvm::to_vector(found);
 }
 
-/// Finds the bytes of each workspace that the launches use; nothing if the
-/// operands' types of a kernel aren't known.
+/// Finds the bytes of each workspace that the launches use. Returns null if a
+/// kernel isn't in the module, so that its operands' types are unknown.
 static DenseI64ArrayAttr findWorkspace(TaskOp task,
                                        const SymbolTable &symbols) {
-  constexpr int64_t alignment = 64; // the alignment of places
+  constexpr int64_t alignment = 64; // as for all places of values
   ArrayAttr segments = SegmentAttr::getTable(task);
   DenseMap<int64_t, int64_t> ends;
   for (auto launch : task.getBody().getOps<LaunchOp>()) {

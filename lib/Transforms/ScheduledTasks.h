@@ -8,8 +8,8 @@
 
 namespace mlir::hfta {
 
-/// Turns each task's function, which holds launches alone, into an hfta.task at
-/// the end of the module, in the module's order.
+/// Converts each task's function, which consists of launches, into an hfta.task
+/// at the end of the module, in the order of the functions.
 void convertTasks(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -1,4 +1,4 @@
-//===- SegmentWriters.cpp - Variables grouped by writing tasks ------------===//
+//===- SegmentWriters.cpp - Variables in separate segments ----------------===//
 
 #include "SegmentWriters.h"
 
@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the pass that completes moments; if both passes add to them, it is
-/// the backward.
+/// Returns the part that completes moments. If forward and backward both add to
+/// them, this is the backward.
 static StringRef getPass(StringRef known, TaskAttr task) {
   StringRef part = task.getPart().getValue();
   bool isBackward = known == parts::kBackwardMoments ||
@@ -21,8 +21,8 @@ static StringRef getPass(StringRef known, TaskAttr task) {
   return isBackward ? parts::kBackwardMoments : parts::kForwardMoments;
 }
 
-/// Returns the word for a variable; empty where any segment of its kind will
-/// do.
+/// Returns the key of a variable's segment; empty if the variable may be in any
+/// segment of its role and block.
 static StringRef getWriter(VariableOp variable, TaskAttr task) {
   Role role = variable.getRole();
   ReplicasAttr replicas = task.getReplicas();
@@ -34,14 +34,15 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
   bool isOfEvaluation =
       role == Role::result && task.getPart() == parts::kEvaluate;
   bool isAgain = task.getPart() == parts::kRecompute;
-  // An inference has no memory for a training's values.
+  // An inference has no memory for values of a training.
   bool isOfInference = role == Role::cut && task.getPart() == parts::kInfer;
-  // Inverses are needed in each step, factors only where moments are taken.
+  // Inverses are needed in each step, factors only in steps that take moments.
   bool comesAlone = role == Role::curvature &&
                     variable.getResidency() == Residency::spilled &&
                     task.getPart() != parts::kInit;
-  // In the arena a value has a place as long as its segment has: values of
-  // forwards, of backwards and of evaluations aren't needed at the same time.
+  // In the arena, a value has a place as long as its segment has one. So values
+  // of forwards, of backwards and of evaluations, which aren't needed at the
+  // same time, are in separate segments.
   bool hasPlace = (role == Role::cut || role == Role::saved) &&
                   variable.getResidency() != Residency::resident;
   return isSent || isOfEvaluation || isAgain || isOfInference || comesAlone ||
@@ -73,7 +74,7 @@ static llvm::StringSet<> findUsedInSeveralBlocks(ModuleOp module) {
 }
 
 /// Separates a block's spilled parameters: those that nothing changes needn't
-/// be written back, and those that other blocks use too are moved alone.
+/// be written back, and those that other blocks use as well are moved alone.
 static void keepShardsApart(ModuleOp module,
                             llvm::StringMap<StringRef> &writers) {
   llvm::StringSet<> several = findUsedInSeveralBlocks(module);

@@ -1,4 +1,4 @@
-//===- SegmentWriters.h - Variables grouped by writing tasks ----*- C++ -*-===//
+//===- SegmentWriters.h - Variables in separate segments --------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SEGMENTWRITERS_H
 #define HFTA_LIB_TRANSFORMS_SEGMENTWRITERS_H
@@ -9,14 +9,15 @@
 
 namespace mlir::hfta {
 
-/// Returns, by symbol, a word for variables that must not lie in one segment
-/// with variables of other writers. The word is the part for values that are
-/// sent for each micro-batch, recomputed, or found by evaluations; for groups'
-/// moments it is the pass that completes them, or the one group that they are
-/// of; for results of some replicas, these replicas. Spilled parameters have
-/// words by shard: each parameter that several blocks use is alone, and so are
-/// all that nothing trains. An ill-formed plan of K-FAC is diagnosed at the
-/// module.
+/// Returns a key, by symbol, for variables that must not be in one segment with
+/// variables that have another key or none. For values that are sent for each
+/// micro-batch, recomputed, or computed by evaluations, the key is the part of
+/// the task that writes them. For moments with instances for groups, it is the
+/// part that completes them, or the single group to which they belong. For
+/// results of some replicas, it also contains these replicas. Spilled
+/// parameters have keys by shard: each parameter that several blocks use is
+/// alone, and all untrained ones are together. Reports an ill-formed plan of
+/// K-FAC at the module.
 FailureOr<llvm::StringMap<StringRef>> findSegmentWriters(ModuleOp module);
 
 } // namespace mlir::hfta

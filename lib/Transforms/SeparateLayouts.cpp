@@ -1,4 +1,4 @@
-//===- SeparateLayouts.cpp - Copies whose layouts differ ------------------===//
+//===- SeparateLayouts.cpp - Separates copies by layouts ------------------===//
 
 #include "SeparateLayouts.h"
 
@@ -22,7 +22,7 @@ public:
   void separate();
 
 private:
-  /// One value per copy; null for copies that don't use it.
+  /// One value per copy, which is null for copies that don't use the value.
   using Parts = SmallVector<Value>;
 
   bool differs(const SmallBitVector &copies,
@@ -30,7 +30,8 @@ private:
   bool differs(const SmallBitVector &copies, Value value) const;
   bool differs(Operation *op) const;
   Parts &getParts(Value value);
-  /// Returns the copy's part of a value, built where the value is defined.
+  /// Returns a copy's part of a value. If necessary, builds an op for it after
+  /// the value.
   Value getPart(Value value, int64_t copy);
   Value getAnyPart(Value value, int64_t copy);
   Value stack(OpBuilder &builder, Value value);
@@ -62,7 +63,7 @@ LayoutSeparator::LayoutSeparator(ModuleOp module, int64_t copies)
 }
 
 //===----------------------------------------------------------------------===//
-// Where copies differ
+// Differences between copies
 //===----------------------------------------------------------------------===//
 
 bool LayoutSeparator::differs(
@@ -86,8 +87,8 @@ bool LayoutSeparator::differs(const SmallBitVector &copies, Value value) const {
           }));
 }
 
-/// Whether any tensor that the op reads, computes or returns has different
-/// layouts in the programs of the copies alone.
+/// Returns whether any tensor that the op reads, computes or returns would have
+/// different layouts if the copies were compiled alone.
 bool LayoutSeparator::differs(Operation *op) const {
   const SmallBitVector &served = uses.getCopies(op);
   if (served.count() < 2)
@@ -138,8 +139,8 @@ Value LayoutSeparator::getPart(Value value, int64_t copy) {
   return part;
 }
 
-/// Returns a copy's part. A copy that doesn't use the value may take another
-/// one's.
+/// Returns a copy's part of a value. A copy that doesn't use the value gets
+/// another copy's part.
 Value LayoutSeparator::getAnyPart(Value value, int64_t copy) {
   if (Value part = getPart(value, copy))
     return part;
@@ -157,7 +158,7 @@ Value LayoutSeparator::stack(OpBuilder &builder, Value value) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops and variables of one copy each
+// Ops and variables for single copies
 //===----------------------------------------------------------------------===//
 
 void LayoutSeparator::splitVariable(VariableOp variable) {
@@ -220,7 +221,7 @@ void LayoutSeparator::visitWrite(WriteOp write) {
   auto variable = symbols.lookup<VariableOp>(write.getVariable());
   Value value = write.getValue();
   bool isApart = apart.contains(value);
-  // A value for each copy can't be stored in a variable for all.
+  // Parts for each copy can't be stored in one shared variable.
   if (isApart && isOfTasksAlone(variable) && !isArrayed(variable.getType()) &&
       uses.getReaders(variable).count() > 1 &&
       !split.contains(write.getVariable()))
@@ -247,7 +248,7 @@ void LayoutSeparator::visitWrite(WriteOp write) {
   write.erase();
 }
 
-/// Visits kernels and reshapes.
+/// Handles kernels and reshapes.
 void LayoutSeparator::visitPure(Operation *op) {
   const SmallBitVector &served = uses.getCopies(op);
   bool readsParts = llvm::any_of(op->getOperands(), [&](Value operand) {

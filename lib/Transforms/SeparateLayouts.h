@@ -1,4 +1,4 @@
-//===- SeparateLayouts.h - Copies whose layouts differ ----------*- C++ -*-===//
+//===- SeparateLayouts.h - Separates copies by layouts ----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SEPARATELAYOUTS_H
 #define HFTA_LIB_TRANSFORMS_SEPARATELAYOUTS_H
@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Gives copies their own kernels and variables where layouts would differ.
-/// Where models differ in part, ops of one copy alone may prefer channels last
-/// for a value that they share with other copies. A layout determines the order
-/// of sums, so each copy must keep the one that it would have alone. The
+/// Gives copies their own kernels and variables if their layouts would differ.
+/// If models differ in part, ops of one copy alone may prefer channels last for
+/// a value that the copy shares with others. Since a layout determines the
+/// order of sums, each copy must keep the layout that it would have alone. The
 /// layouts of all remaining kernels and variables are the same for all copies.
 void separateLayouts(ModuleOp module);
 

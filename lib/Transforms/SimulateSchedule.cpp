@@ -1,9 +1,9 @@
-//===- SimulateSchedule.cpp - Simulation of a step with a budget ----------===//
+//===- SimulateSchedule.cpp - Simulates a step within a budget ------------===//
 //
-// Visits the commands as the host does, and notes which of them each queue
-// gets. Whether a fetch finds its data still in place, and so reads nothing, is
-// decided here, as in the runtime (runtime/src/schedule/spill.c): it depends on
-// the order of commands alone. Then the queues are simulated.
+// Visits the commands as the host does, and notes the commands that each queue
+// gets. This also determines, as in the runtime (runtime/src/schedule/spill.c),
+// whether a fetch finds its data still in place, so that nothing is read: that
+// depends only on the order of commands. Then the queues are simulated.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Transforms/SimulateSchedule.h"
@@ -25,19 +25,18 @@ using planning::QueuedWork;
 using planning::SpillActivity;
 using planning::SpillRun;
 
-/// The most steps that are simulated where there are periods.
+/// The most steps that are simulated if periods make steps differ.
 static constexpr int64_t kMostSteps = 64;
 
 namespace {
 
-/// Data that lie in the arena, or lay there when they were dropped.
+/// Data that are in the arena, or were there when they were dropped.
 struct Held {
   bool lies = false;
   int64_t begin = 0, end = 0;        ///< bytes of the arena
   int64_t firstCopy = 0, copies = 0; ///< the turn's copies
   bool isClean = false;
-  std::optional<int64_t> queue; ///< the one that may still read it, in this
-                                ///< call
+  std::optional<int64_t> queue; ///< the queue that fetched it in this call
 
   bool isSamePlace(const Held &other) const {
     return begin == other.begin && end == other.end &&
@@ -55,14 +54,14 @@ public:
         job(job), costs(costs), symbols(module),
         segments(SegmentAttr::getTable(module)) {}
 
-  /// Follows one call of the schedule, after `steps` steps.
+  /// Simulates one call of the schedule, which `steps` steps precede.
   SpillRun follow(ScheduleOp schedule, int64_t steps);
-  /// Returns after how many steps the pattern of commands of certain steps
-  /// repeats.
+  /// Returns the number of steps to simulate: the longest period by which the
+  /// schedule's commands choose steps, but at most kMostSteps.
   int64_t countSteps(ScheduleOp schedule) const;
 
 private:
-  using Place = std::pair<int64_t, int64_t>; ///< a segment and an instance
+  using Place = std::pair<int64_t, int64_t>; ///< segment and instance
 
   LogicalResult visit(Operation *command) override;
   void run(RunOp run);
@@ -92,7 +91,7 @@ private:
   int64_t steps = 0;
   std::map<Place, Held> held;
   std::vector<std::vector<QueuedWork>> queues;
-  /// The last record of each event so far.
+  /// The number of the last record of each event so far.
   std::map<int64_t, int64_t> records;
   int64_t recordCount = 0;
 };
@@ -110,7 +109,7 @@ ArrayRef<double> StepWalk::findPeriods(StringRef name) const {
   return {};
 }
 
-/// Returns the fraction of copies that are due in this period.
+/// Returns the fraction of copies that are due in this step.
 double StepWalk::findDueShare(StringRef period) const {
   ArrayRef<double> values = findPeriods(period);
   if (values.empty())
@@ -144,7 +143,8 @@ int64_t StepWalk::getFirstCopy(Operation *op) const {
   return copies ? now.turn * static_cast<int64_t>(*copies) : 0;
 }
 
-/// Counts the copies that a command is for, as its surrounding ops choose them.
+/// Returns the number of copies for which a command runs, according to the ops
+/// around it.
 double StepWalk::countCopies(Operation *op) const {
   auto copies = static_cast<double>(job.copies);
   if (RepeatOp repeat = findTurns(op)) {
@@ -179,8 +179,8 @@ static SpillActivity getActivity(StringRef task) {
   return part == parts::kUpdate ? SpillActivity::update : SpillActivity::other;
 }
 
-/// Returns the instances as the runtime does: the micro-batch's, or all where
-/// none is current.
+/// Returns the instances that a command moves, as the runtime does: that of the
+/// current micro-batch, or all if there is none.
 template <typename OpTy>
 SmallVector<int64_t> StepWalk::findInstances(OpTy move) const {
   SegmentAttr segment = getSegment(move.getSegment());
@@ -313,7 +313,7 @@ SpillRun StepWalk::follow(ScheduleOp schedule, int64_t done) {
     if (repeat.getOver() == RepeatKind::turns && repeat.getCopies())
       turns = llvm::divideCeil(job.copies, *repeat.getCopies());
   });
-  // A call begins when the one before it has ended.
+  // All work of a call ends before the next call begins.
   for (auto &[place, what] : held)
     what.queue = std::nullopt;
   now = Moment();
@@ -325,7 +325,7 @@ SpillRun StepWalk::follow(ScheduleOp schedule, int64_t done) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Divides the sum over steps to get their mean.
+/// Divides sums over steps by the number of steps, to get the means.
 static void divide(SpillRun &sum, int64_t count) {
   auto steps = static_cast<double>(count);
   for (double *seconds :
@@ -344,7 +344,7 @@ static void add(SpillRun &sum, const SpillRun &run) {
   sum.writtenBytes += run.writtenBytes;
 }
 
-/// Returns the mean of steps that copies run turn by turn: the commands that
+/// Returns the mean of steps that copies run turn by turn. The commands that
 /// begin and end a turn run once for all of its steps, possibly while other
 /// copies compute.
 static SpillRun simulateTurns(ModuleOp module, const Job &job,
@@ -363,7 +363,7 @@ static SpillRun simulateTurns(ModuleOp module, const Job &job,
   auto repeat = cast<RepeatOp>(begin.getBody().front().front());
   int64_t turns =
       llvm::divideCeil(job.copies, repeat.getCopies().value_or(job.copies));
-  // The first turn's fetches, and the last one's evictions, overlap with
+  // Only the first turn's fetches and the last turn's evictions overlap with
   // nothing.
   if (symbols.lookup(schedules::kBeginTurnBeside))
     sum.seconds -=
@@ -387,7 +387,7 @@ FailureOr<SpillRun> hfta::simulateSchedule(ModuleOp module, const Job &job,
     return simulateTurns(module, job, costs, ofTurn);
   StepWalk walk(module, job, costs, stage);
   int64_t count = walk.countSteps(*step);
-  // A first step leaves data in place that the following ones needn't read.
+  // The first step leaves data in place that the following ones needn't read.
   walk.follow(*step, count - 1);
   SpillRun sum = walk.follow(*step, 0);
   for (int64_t done = 1; done < count; ++done)

@@ -1,8 +1,8 @@
-//===- SinkReshapes.cpp - Moves reshapes down to later ops ----------------===//
+//===- SinkReshapes.cpp - Moves reshapes after later ops ------------------===//
 //
-// A reshape or transpose between two ops keeps them in different kernels. Moved
-// to after elementwise ops, it often meets another that cancels it, or an op
-// that takes elements in any order.
+// A reshape or transpose between two ops keeps them in different kernels. If it
+// is moved behind elementwise ops, it often meets another one that cancels it,
+// or an op that accepts elements in any order.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -19,8 +19,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns which axes of `shape` are those of `less`, which lacks some of its
-/// axes of one element; nothing where `less` isn't such a shape.
+/// Returns the axes of `shape` that remain in `less`, which is `shape` without
+/// some axes of size 1. Returns nothing if `less` isn't such a shape.
 static std::optional<SmallVector<int64_t>> findKept(ArrayRef<int64_t> shape,
                                                     ArrayRef<int64_t> less) {
   SmallVector<int64_t> kept;
@@ -35,7 +35,8 @@ static std::optional<SmallVector<int64_t>> findKept(ArrayRef<int64_t> shape,
   return kept;
 }
 
-/// Returns the reshape that has only added axes of one element to a value.
+/// Returns the reshape that defines a value if it only adds axes of size 1,
+/// else null.
 static ReshapeOp getAddedAxes(Value value) {
   auto reshape = value.getDefiningOp<ReshapeOp>();
   bool adds =
@@ -43,8 +44,8 @@ static ReshapeOp getAddedAxes(Value value) {
   return adds ? reshape : ReshapeOp();
 }
 
-/// Returns an elementwise op's operand in another shape, where that costs
-/// nothing.
+/// Returns an elementwise op's operand in another shape, or null if that would
+/// cost something.
 static Value getIn(ArrayRef<int64_t> shape, Value operand, OpBuilder &builder) {
   auto type = cast<RankedTensorType>(operand.getType()).clone(shape);
   if (auto reshape = operand.getDefiningOp<ReshapeOp>();
@@ -59,8 +60,8 @@ static Value getIn(ArrayRef<int64_t> shape, Value operand, OpBuilder &builder) {
   return Value();
 }
 
-/// Removes such axes from an elementwise op's operands, and adds them to its
-/// result.
+/// Removes added axes from an elementwise op's operands, and adds them to its
+/// result instead.
 static void sinkBehind(Operation *op) {
   ReshapeOp reshape;
   for (Value operand : op->getOperands())
@@ -88,7 +89,8 @@ static void sinkBehind(Operation *op) {
       builder, op->getLoc(), made->getResult(0), getShape(result)));
 }
 
-/// Lets a broadcast along added axes broadcast the value without these.
+/// Lets a broadcast of a value with added axes broadcast the value without
+/// them.
 static void sinkBehind(BroadcastOp op) {
   ReshapeOp reshape = getAddedAxes(op.getInput());
   if (!reshape)
@@ -113,12 +115,13 @@ static void sinkBehind(ReshapeOp op) {
     op.replaceAllUsesWith(op.getInput());
 }
 
-/// Lets a product compute its elements in the order in which they are used.
+/// Lets a product compute its elements in the order in which a transpose puts
+/// them.
 static void joinProduct(TransposeOp op) {
   auto product = op.getInput().getDefiningOp<ContractOp>();
   if (!product || !product->hasOneUse())
     return;
-  // The new one is built in the product's place, so that it reads the same
+  // The new product is built in place of the old one, so that it reads the same
   // values.
   OpBuilder builder(product);
   auto maps = llvm::to_vector(
@@ -138,8 +141,8 @@ namespace {
 struct SinkReshapesPass : hfta::impl::HftaSinkReshapesBase<SinkReshapesPass> {
   using HftaSinkReshapesBase::HftaSinkReshapesBase;
 
-  /// Visits ops in a task's order, so that a reshape moved past one op meets
-  /// the next.
+  /// Visits ops in a task's order, so that a reshape that was moved behind one
+  /// op meets the next one.
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
       for (Operation &op : llvm::make_early_inc_range(block)) {

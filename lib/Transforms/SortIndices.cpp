@@ -1,10 +1,10 @@
-//===- SortIndices.cpp - Updates of a scatter, sorted by element ----------===//
+//===- SortIndices.cpp - Sorts the updates of a scatter by element --------===//
 //
 // A thread that computes one element of a scatter_add on its own has to compare
-// all indices with its own. Tables list for all elements of a slice at once
-// which updates are theirs: the updates' numbers, sorted by index, and where
-// each slice's begin in them. The tables are made without a scatter: a number's
-// rank is how many numbers are less, which comparisons count.
+// all indices with its own index. Tables tell all elements of a slice at once
+// which updates are theirs: the numbers of the updates, sorted by index, and
+// where those of each slice begin. The tables are made without a scatter: the
+// rank of a key is the number of smaller keys, which comparisons count.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -32,22 +32,22 @@ using namespace mlir::hfta;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The sizes of a scatter_add, for one copy.
+/// The sizes of a scatter_add for one copy.
 struct Scatter {
   explicit Scatter(ScatterAddOp op)
       : elements(op.getResult().getType().getNumElements()),
         updates(op.getIndices().getType().getNumElements()),
         slices(static_cast<int64_t>(op.getSize())) {}
 
-  int64_t elements; ///< the result's
+  int64_t elements; ///< number of the result's elements
   int64_t updates;
-  int64_t slices; ///< the slices that indices select from
+  int64_t slices; ///< number of the slices that indices select
 };
 } // namespace
 
-/// Estimates for an A100 or H100: comparisons of indices per microsecond, and
-/// the number of copies that share them; microseconds from one comparison of a
-/// thread to the next; and the least microseconds of a kernel.
+/// Estimates for an A100 or H100: comparisons of indices per microsecond, the
+/// number of copies that share them, the microseconds between two comparisons
+/// of a thread, and the least microseconds of a kernel.
 static constexpr double kComparisons = 1 << 21;
 static constexpr double kCopies = 4;
 static constexpr double kWait = 0.03;
@@ -55,8 +55,8 @@ static constexpr double kLaunch = 2;
 /// The most kernels that compute tables.
 static constexpr double kTableKernels = 4;
 
-/// Estimates the microseconds where each element compares all indices, one
-/// after the other.
+/// Estimates the microseconds if each element compares all indices, one after
+/// the other.
 static double estimateComparing(const Scatter &scatter) {
   auto updates = static_cast<double>(scatter.updates);
   return std::max(kCopies * static_cast<double>(scatter.elements) * updates /
@@ -64,8 +64,8 @@ static double estimateComparing(const Scatter &scatter) {
                   updates * kWait);
 }
 
-/// Estimates the microseconds of tables: ranks, the sorted numbers and the
-/// slices' begins; threads share the comparisons of each of these.
+/// Estimates the microseconds to compute tables: ranks, the sorted numbers, and
+/// the beginnings of slices. Threads share the comparisons of each of these.
 static double estimateTables(const Scatter &scatter) {
   auto updates = static_cast<double>(scatter.updates);
   auto slices = static_cast<double>(scatter.slices);
@@ -73,7 +73,7 @@ static double estimateTables(const Scatter &scatter) {
          kCopies * (2 * updates + slices) * updates / kComparisons;
 }
 
-/// Returns constant indices; NULL: they are computed, or not available.
+/// Returns the indices if they are constant and available, else null.
 static DenseElementsAttr findKnown(Value indices) {
   DenseElementsAttr known;
   matchPattern(indices, m_Constant(&known));
@@ -92,7 +92,7 @@ static bool isWorthTables(ScatterAddOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The operands of segment_sum.
+/// The operands of a segment_sum.
 struct Tables {
   Value order, offsets;
 };
@@ -101,7 +101,7 @@ class TableBuilder {
 public:
   explicit TableBuilder(ScatterAddOp op)
       : builder(op), loc(op.getLoc()), indices(op.getIndices()), scatter(op) {
-    // Products of the numbers of slices and updates must fit.
+    // The product of the numbers of slices and updates must fit in the type.
     bool isWide = (scatter.slices + 1) >
                   std::numeric_limits<int32_t>::max() / scatter.updates;
     type = isWide ? builder.getI64Type() : builder.getI32Type();
@@ -128,14 +128,14 @@ Expression TableBuilder::number(ArrayRef<int64_t> shape, int64_t axis) {
   return {builder, loc, IotaOp::create(builder, loc, shape, axis, type)};
 }
 
-/// Counts the true conditions along the second axis.
+/// Counts the true conditions along axis 1.
 Expression TableBuilder::countTrue(const Expression &conditions) {
   return conditions.to(type).sum({1});
 }
 
-/// Makes a distinct sort key of each update, from its slice (the number of
-/// slices if its index is out of range) and then its own number. Updates are
-/// added in the order of their keys.
+/// Makes a distinct sort key for each update, from its slice (the number of
+/// slices if its index is out of range) and its number. Updates are added in
+/// the order of their keys.
 Expression TableBuilder::makeKeys() {
   auto slices = static_cast<double>(scatter.slices);
   Expression index(builder, loc,
@@ -161,7 +161,7 @@ Tables TableBuilder::compute() {
   Expression ranks =
       countTrue(inRow(keys, square)
                     .compare(ComparePredicate::less, keys.repeat(square, {1})));
-  // Exactly one update has each rank.
+  // Each rank belongs to exactly one update.
   Expression order = inRow(ranks, square)
                          .compare(ComparePredicate::equal, number(square, 0))
                          .select(number(square, 1), 0.0)
@@ -205,7 +205,7 @@ Tables TableBuilder::evaluate(DenseElementsAttr known) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Returns the updates with one axis in place of those of the indices.
+/// Returns the updates with the axes of the indices merged into one.
 static Value mergeUpdates(OpBuilder &builder, ScatterAddOp op) {
   ArrayRef<int64_t> shape = op.getUpdates().getType().getShape();
   auto axis = static_cast<int64_t>(op.getAxis());
@@ -223,7 +223,7 @@ struct SortIndicesPass : hfta::impl::HftaSortIndicesBase<SortIndicesPass> {
   void runOnOperation() override {
     if (getOperation().isDeclaration())
       return;
-    // Ops that add by the same indices into as many slices share tables.
+    // Ops that scatter by the same indices into as many slices share tables.
     llvm::SmallDenseMap<std::pair<Value, uint64_t>, Tables> all;
     Block &block = getOperation().front();
     for (ScatterAddOp op : llvm::to_vector(block.getOps<ScatterAddOp>())) {

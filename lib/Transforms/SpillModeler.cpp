@@ -15,13 +15,13 @@ using namespace mlir::hfta;
 using planning::SpillBlock;
 using planning::SpillModel;
 
-/// Counts the bytes of all copies. A shared value is counted once.
+/// Returns the bytes of all copies of a value. A shared value is counted once.
 static int64_t countBytes(Type type) {
   return getLogicalBytes(type) * getCopies(type).value_or(1);
 }
 
-/// Estimates the seconds of one micro-batch of all copies: the larger of
-/// computing and accessing memory.
+/// Estimates the seconds that an op takes for one micro-batch of all copies:
+/// the larger of the times to compute and to access memory.
 static double estimateSeconds(Operation &op) {
   int64_t bytes = 0, flops = 0;
   auto cost = dyn_cast<CostOpInterface>(op);
@@ -55,15 +55,15 @@ private:
   void addForward(Operation &op);
   void addBackward(Operation &op);
   void addParameters();
-  /// Finds the model's values that a value is a view of.
+  /// Finds the model's values of which a value is a view.
   SmallVector<int64_t, 4> findRoots(Value value);
   bool isForStatistics(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return tags.lookup(user).part == TaskPart::statistics;
     });
   }
-  /// The micro-batches that are in memory together: all of a step's, as they
-  /// pass through a block before the next one begins.
+  /// Returns the number of micro-batches that are in memory together: all of a
+  /// step's, as all pass through a block before the next block begins.
   double microBatches() const { return static_cast<double>(job.microBatches); }
   double perCopy(double all) const {
     return all / static_cast<double>(job.copies);
@@ -169,8 +169,8 @@ void StepModeler::addParameters() {
     block.parameterBytes += perCopy(bytes);
     block.gradientBytes += perCopy(bytes);
     block.stateBytes += states * perCopy(bytes);
-    // It reads and writes everything, except for the gradient, which it reads
-    // and clears.
+    // The update reads and writes all of these, except for the gradient, which
+    // it reads and clears.
     block.update += perCopy(static_cast<double>(2 * bytes * (2 + states))) /
                     planning::kBytesPerSecond;
   }

@@ -9,17 +9,19 @@
 
 namespace mlir::hfta {
 
+/// The planner's model of a step, and the parts of the module that it
+/// describes.
 struct StepModel {
   planning::SpillModel model;
-  /// The values of the program, by the model's numbers.
+  /// The values of the module, by their numbers in the model.
   std::vector<Value> values;
-  /// The parameters of each block, except those that several blocks read, which
-  /// stay in memory.
+  /// The parameters of each block, except for those that several blocks read:
+  /// these stay in memory.
   std::vector<SmallVector<VariableOp, 4>> parameters;
 };
 
 /// Models a step of the undivided function `training` and the job's variables.
-/// Seconds follow from documented rates, and memory from types.
+/// Seconds are estimated from documented rates, and memory follows from types.
 FailureOr<StepModel> modelStep(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

@@ -31,7 +31,8 @@ void hfta::noteSpillPlan(ModuleOp module, const SpillPlan &plan) {
   module->setAttr(kAttribute, to.getDictionary(module.getContext()));
 }
 
-/// Returns a list of numbers from 0 to `last`; null if it isn't one.
+/// Returns the list of numbers called `key`; null if it isn't a list of numbers
+/// from 0 to `last`.
 static DenseI64ArrayAttr getList(DictionaryAttr from, StringRef key,
                                  int64_t last) {
   auto list = from.getAs<DenseI64ArrayAttr>(key);

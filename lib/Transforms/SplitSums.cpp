@@ -1,4 +1,4 @@
-//===- SplitSums.cpp - Long sums of products in parts ---------------------===//
+//===- SplitSums.cpp - Splits long sums of products into parts ------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -22,9 +22,9 @@ struct Product {
 };
 } // namespace
 
-/// Returns the number of parts, a power of two that divides `most`, which gives
-/// a GPU's processors two tiles of results each, for a few copies. Each part
-/// must still have many terms, and there must be no more results to write than
+/// Returns the number of parts, a power of two that divides `most`. For a few
+/// copies, it gives a GPU's processors two tiles of results each. Each part
+/// must still have many terms, and there must not be more results to write than
 /// operands to read.
 static int64_t countParts(const Product &product, int64_t most) {
   constexpr int64_t kTiles = 256, kCopies = 4, kTerms = 256;
@@ -92,7 +92,7 @@ private:
 
   ContractOp op;
   SmallVector<AffineMap> maps;
-  SmallVector<int64_t> sizes;    ///< sizes of the space's axes
+  SmallVector<int64_t> sizes;    ///< sizes of the iteration axes
   std::optional<unsigned> first; ///< the first summed axis
 };
 } // namespace
@@ -115,7 +115,7 @@ Product ContractSplitter::measure() {
   return product;
 }
 
-/// Splits the summed axis into [part, rest].
+/// Splits the first summed axis of an operand into [part, rest].
 Value ContractSplitter::splitAxis(OpBuilder &builder, Value operand,
                                   AffineMap map, int64_t parts) {
   SmallVector<int64_t> shape;
@@ -128,7 +128,7 @@ Value ContractSplitter::splitAxis(OpBuilder &builder, Value operand,
   return reshapeInKernels(builder, op.getLoc(), operand, shape);
 }
 
-/// Adds the part to a map: as the last axis of the space, and the first one of
+/// Adds the part to a map: as the last iteration axis, and as the first axis of
 /// the result.
 AffineMap ContractSplitter::addPart(AffineMap map, bool isResult) {
   unsigned axes = map.getNumDims();

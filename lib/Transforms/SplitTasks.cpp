@@ -15,8 +15,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Keeps in the backward of a block the ops that other blocks' backward waits
-/// for. The rest, mostly gradients of weights, can wait.
+/// Keeps the ops for which other blocks' backwards wait in the backward of a
+/// block. The rest, mostly gradients of weights, becomes `backward_weight`.
 static void splitBackward(Block &step, TaskTags &tags) {
   for (Operation &op : llvm::reverse(step.without_terminator())) {
     TaskTag &tag = tags[&op];
@@ -31,7 +31,7 @@ static void splitBackward(Block &step, TaskTags &tags) {
   }
 }
 
-/// Assigns variables that nothing trains to the first block that reads them.
+/// Assigns variables that aren't trained to the first block that reads them.
 static void giveBlocks(TaskBuilder &tasks) {
   for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
     auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
@@ -48,8 +48,8 @@ static void giveBlocks(TaskBuilder &tasks) {
   }
 }
 
-/// Finds the trained variables of each block, in the order that is noted on the
-/// ops that add to their gradients.
+/// Finds the trained variables of each block, in the order noted on the ops
+/// that add to their gradients.
 static SmallVector<SmallVector<TrainedLeaf>>
 findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
   SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock(blocks);
@@ -73,8 +73,8 @@ findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
   return leavesOfBlock;
 }
 
-/// Builds forward, backward, statistics, norm and update of each block; clip,
-/// report.
+/// Builds the tasks forward, backward, statistics, norm and update of each
+/// block, and the tasks clip and report.
 static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   Block &step = training.getBody().front();
   FailureOr<TaskTags> tags = readTags(training);
@@ -97,7 +97,7 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   return success();
 }
 
-/// Splits an evaluation, or an inference, whose ops all have one part.
+/// Splits an evaluation or inference, whose ops all belong to one part.
 static LogicalResult splitInto(TaskBuilder &tasks, TaskPart part,
                                func::FuncOp undivided) {
   FailureOr<TaskTags> tags = readTags(undivided);
@@ -109,7 +109,7 @@ static LogicalResult splitInto(TaskBuilder &tasks, TaskPart part,
   return success();
 }
 
-/// Describes the variable that a state belongs to.
+/// Describes the variable to which a state belongs.
 static std::string describeState(TaskBuilder &tasks, VariableOp variable) {
   FlatSymbolRefAttr of = variable.getPurposeAttr().getOf();
   if (!of)
@@ -118,8 +118,8 @@ static std::string describeState(TaskBuilder &tasks, VariableOp variable) {
          tasks.lookup(of.getValue()).getOwnName() + "'";
 }
 
-/// Checks names: checkpoints hold a copy's tensors and the optimizer's state
-/// under one name each.
+/// Checks that a copy's tensors and the optimizer's state have different names,
+/// because checkpoints hold them under their names.
 static LogicalResult checkNames(TaskBuilder &tasks) {
   ModuleOp module = tasks.getModule();
   llvm::StringMap<SmallVector<VariableOp>> tensors;

@@ -1,4 +1,4 @@
-//===- StageOrder.cpp - The order that a job's stages work in -------------===//
+//===- StageOrder.cpp - The order of work in a job's stages ---------------===//
 
 #include "StageOrder.h"
 
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Finds which blocks have a task that recomputes some of their forward.
+/// Finds the blocks that have a task which recomputes some of their forward.
 static std::vector<bool> findRecomputing(ModuleOp module, size_t blocks) {
   std::vector<bool> found(blocks, false);
   auto note = [&](StringRef part, int64_t block) {
@@ -29,8 +29,9 @@ static std::vector<bool> findRecomputing(ModuleOp module, size_t blocks) {
   return found;
 }
 
-/// Adds recomputation to the order where the job asks for it and there are
-/// tasks for it, or where the order itself has it for some micro-batches.
+/// Adds recomputation to the order for blocks that the job recomputes and that
+/// have tasks for it, or for which the order itself has it for some
+/// micro-batches.
 static void recompute(planning::Order &order, ModuleOp module, const Job &job) {
   std::vector<bool> isRecomputed = planning::getRecomputed(order);
   std::vector<bool> hasTask = findRecomputing(module, isRecomputed.size());

@@ -1,4 +1,4 @@
-//===- StageOrder.h - The order that a job's stages work in -----*- C++ -*-===//
+//===- StageOrder.h - The order of work in a job's stages -------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_STAGEORDER_H
 #define HFTA_LIB_TRANSFORMS_STAGEORDER_H
@@ -8,8 +8,8 @@
 
 namespace mlir::hfta {
 
-/// Makes the order of all workers of a job of several stages. Problems are
-/// diagnosed at the module.
+/// Makes the order in which the workers of a job with several stages compute
+/// their micro-batches. Reports errors at the module.
 FailureOr<planning::Order> makeStageOrder(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

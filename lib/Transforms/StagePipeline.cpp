@@ -1,12 +1,12 @@
-//===- StagePipeline.cpp - Values kept by stages, and sent to others ------===//
+//===- StagePipeline.cpp - Assigns variables to stages --------------------===//
 //
 // Tasks belong to the stage of their block. The values that a task writes are
-// in the memory of the workers of its stage; where tasks of another stage read
-// one, its variable lists them as readers, and schedules send it directly to
-// them, however many stages away they are. A weight that several stages use is
-// owned by the first; the gradients that others compute of it are values like
-// all that cross stages, which its own backward adds up.
-//===----------------------------------------------------------------------===//
+// in the memory of its stage's workers. If tasks of other stages read a value,
+// its variable lists these stages as readers, and schedules send it to them
+// directly, however many stages away they are. A weight that several stages use
+// belongs to the first one. Gradients that other stages compute for it cross
+// stages like any other values, and the backward of the first stage adds them
+// up.
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -28,19 +28,19 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// The tasks that use a variable.
+/// The stages and blocks of the tasks that use a variable.
 struct Uses {
-  std::set<int64_t> readers, writers; ///< stages
+  std::set<int64_t> readers, writers; ///< the stages of the tasks
   std::set<int64_t> blocks;           ///< the readers' blocks
   bool writtenByForward = false, writtenByBackward = false,
        writtenByEvaluate = false, writtenByInfer = false;
-  /// Whether gradients of weights read it, which may wait.
+  /// Whether tasks that compute gradients of weights, which may wait, read it.
   bool readByWeight = false;
 };
 
 class StageAssignment {
 public:
-  /// `order` is for a job without a memory budget.
+  /// `order` is only needed for a job without a memory budget.
   StageAssignment(ModuleOp module, const Job &job, const planning::Order &order)
       : module(module), job(job), isRecomputed(planning::getRecomputed(order)),
         inFlight(planning::getInstances(order)),
@@ -63,8 +63,8 @@ private:
   ModuleOp module;
   const Job &job;
   std::vector<bool> isRecomputed; ///< for each block
-  /// For each block, the number of micro-batches that it holds values of:
-  /// values that exist from forward on, from recomputation on, and from
+  /// For each block, the number of micro-batches whose values it holds: values
+  /// that exist from the forward on, from the recomputation on, and from the
   /// recomputation until gradients of inputs are computed.
   std::vector<int64_t> inFlight, recomputed, recomputedToInput;
   SymbolTable symbols;
@@ -80,7 +80,7 @@ static int64_t getBlock(VariableOp variable) {
 
 /// Returns the stages whose workers run a task: none for an inference, which
 /// isn't divided into stages; all for a task of no block, such as `clip`,
-/// except those that run with the last block.
+/// unless it runs with the last block.
 std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
   if (tag.getPart() == parts::kInfer)
     return {};
@@ -108,8 +108,8 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
     Uses &used = uses[variable];
     used.writers.insert(stages.begin(), stages.end());
-    // A task that adds to a statistic reads it, if only with the rest of the
-    // task.
+    // A task that adds to a statistic reads it as well, even if the read is in
+    // another part.
     if (variable.getRole() == Role::statistics)
       used.readers.insert(stages.begin(), stages.end());
     used.writtenByForward |= tag.getPart() == parts::kForward;
@@ -120,9 +120,10 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
   }
 }
 
-/// Assigns a block to variables of none: a norm has its parameter's block, sums
-/// of losses the last one, and values that an evaluation alone reads the first.
-/// A field that one stage alone reads belongs to that stage.
+/// Assigns blocks to variables that belong to none: the block of its parameter
+/// to a norm, the last block to sums of losses, and the first block to
+/// parameters and statistics that only an evaluation reads. A field that only
+/// one stage reads gets that stage's first block.
 void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
   if (getBlock(variable) >= 0)
     return;
@@ -180,7 +181,8 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
   }
 }
 
-/// Whether each stage's replicas take micro-batches strictly in turn.
+/// Returns whether the replicas of each stage take micro-batches strictly in
+/// turn.
 static bool takesTurns(const Job &job) {
   return llvm::all_of(
       llvm::seq<int64_t>(0, job.getStageCount()), [&](int64_t stage) {
@@ -188,16 +190,17 @@ static bool takesTurns(const Job &job) {
       });
 }
 
-/// Sets how many instances a variable has. A stage holds the saved values of
-/// all micro-batches in flight, and recomputed ones only from the recomputation
-/// on. Received values arrive while the micro-batch before is computed, and
-/// sent ones leave while the next one is: one more instance. A value that a
-/// backward has written for another stage is read by the backward of the same
-/// micro-batch, where only gradients of weights may wait, or a chunk that isn't
-/// the stage's first to read it; an evaluation has nothing in flight. With
-/// several chunks, those between the writer and its readers determine when the
-/// value is read. Where all micro-batches pass through a block before the next,
-/// each has its own place from the beginning.
+/// Sets the number of a variable's instances. A stage holds the saved values of
+/// all micro-batches in flight, and recomputed values only from the
+/// recomputation on. Received values arrive while the previous micro-batch is
+/// computed, and sent values leave while the next one is, which takes one more
+/// instance. A value that a backward writes for another stage is read by the
+/// backward of the same micro-batch there; only gradients of weights, or a
+/// chunk that isn't the stage's first one to read it, may read it later. An
+/// evaluation has nothing in flight. With several chunks, those between the
+/// writer and its readers determine when the value is read. If all
+/// micro-batches pass through a block before the next one begins, each has its
+/// own place from the beginning.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
@@ -229,9 +232,9 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
       used.readByWeight || llvm::any_of(used.blocks, [&](int64_t reader) {
         return isBehindChunk(reader, getBlock(variable));
       });
-  // In listed orders, a chunk's backwards may all come before those that the
-  // readers of the first ones wait for; where replicas don't take turns, this
-  // holds for the backwards that one of them waits for.
+  // In listed orders, all backwards of a chunk may come before those for which
+  // the readers of the first ones wait. If replicas don't take turns, this
+  // holds for the backwards for which one of them waits.
   bool isListed = job.getOrder() == PipelineOrder::listed;
   waits |= job.chunks > 1 && (isListed || !takesTurns(job));
   bool isShort =
@@ -239,8 +242,8 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   variable.setInstances((isShort ? 1 : most) + 1);
 }
 
-/// Whether the stage of a block has a later chunk, up to `writer`, whose
-/// backward comes first.
+/// Returns whether the stage of block `reader` has a later chunk, at most
+/// `writer`, whose backward comes first.
 bool StageAssignment::isBehindChunk(int64_t reader, int64_t writer) const {
   for (int64_t block = reader + 1; block <= writer; ++block)
     if (job.getStage(block) == job.getStage(reader))

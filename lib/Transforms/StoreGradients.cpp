@@ -18,21 +18,21 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// The ops that read and write a gradient.
+/// The ops that read and write a gradient's variable.
 struct GradientUses {
   SmallVector<ReadOp> reads;
   SmallVector<WriteOp> writes;
 };
 } // namespace
 
-/// Returns the value before a cast, if there is one.
+/// Returns the operand of a cast, or the value itself if no cast defines it.
 static Value skipCast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
   return cast ? cast.getInput() : value;
 }
 
 /// Returns the addition by which a write adds to the old value of the variable,
-/// or of its copy.
+/// or of the copy that it writes; null if there is none.
 static AddOp findSum(WriteOp write) {
   auto sum = skipCast(write.getValue()).getDefiningOp<AddOp>();
   if (!sum || !sum->hasOneUse())
@@ -63,8 +63,8 @@ static bool isZero(Value value) {
          elements.getSplatValue<APFloat>().isZero();
 }
 
-/// Whether each copy's gradient is added to once, by a task with no other read
-/// of it, and is otherwise only cleared.
+/// Returns whether each copy's gradient is added to once, by a task that
+/// doesn't read it otherwise, and is only cleared apart from that.
 static bool isAddedToOnce(const GradientUses &uses) {
   constexpr int64_t kAllCopies = -1;
   llvm::SmallDenseSet<int64_t> copies;
@@ -85,7 +85,7 @@ static bool isAddedToOnce(const GradientUses &uses) {
          (copies.size() == 1 || !copies.contains(kAllCopies));
 }
 
-/// Makes a zero in the shape of one copy of a value.
+/// Creates a zero in the shape of one copy of a value.
 static Value makeZero(OpBuilder &builder, Value value) {
   auto type = RankedTensorType::get(getTensorType(value).getShape(),
                                     getTensorType(value).getElementType());
@@ -94,7 +94,7 @@ static Value makeZero(OpBuilder &builder, Value value) {
 }
 
 /// Replaces the old values by zeros. The additions stay, so that a gradient of
-/// -0 becomes 0, as it does where it is added to what the update has cleared.
+/// -0 becomes 0, as it does if it is added to a cleared gradient.
 static void store(const GradientUses &uses) {
   for (WriteOp write : uses.writes) {
     if (isZero(write.getValue())) {

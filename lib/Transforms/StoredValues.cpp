@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Constants above this size are read from memory instead of being cloned.
+/// The bytes up to which constants are cloned; larger ones are read from
+/// memory.
 static constexpr int64_t kLargestInlineConstant = 256;
 
 void hfta::storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
@@ -62,8 +63,8 @@ bool hfta::sinkWrites(func::FuncOp task) {
   return true;
 }
 
-/// Returns the variable that a constant is stored to; null where it has other
-/// uses.
+/// Returns the variable in which a constant is stored; null if the constant has
+/// other uses.
 static VariableOp getStore(Operation *op, const SymbolTable &symbols) {
   auto write = isa<ConstantOp>(op) && op->hasOneUse()
                    ? dyn_cast<WriteOp>(*op->user_begin())
@@ -81,7 +82,7 @@ bool hfta::areStoredAlike(Operation *one, Operation *other,
          first.getCopy() == second.getCopy();
 }
 
-/// Builds a kernel that copies a value.
+/// Builds a kernel that copies a value, and returns the copy.
 static Value buildCopy(OpBuilder &builder, Value value) {
   auto kernel =
       KernelOp::create(builder, value.getLoc(), value.getType(), "copy", value,

@@ -1,13 +1,13 @@
-//===- SumByParts.cpp - Sums of columns from those of parts ---------------===//
+//===- SumByParts.cpp - Adds up columns from sums of parts ----------------===//
 //
 // A tensor that is added up over a batch and its positions, column by column,
-// is mostly computed right before: the result of a convolution of which a batch
-// norm needs mean and variance, or the gradient that it sums up for scale and
-// shift. The kernel that computes the tensor has its values at hand and can add
-// up parts of some neighbouring rows each; adding up the parts is cheap. A
-// variance, which needs the mean first, is combined from those of the parts
-// (Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance",
-// 1983).
+// is mostly computed right before: it is the result of a convolution whose mean
+// and variance a batch normalization needs, or the gradient that the
+// normalization adds up for scale and shift. The kernel that computes the
+// tensor still has its values at hand, and can add up parts of some adjacent
+// rows; adding up the parts is cheap. A variance, which needs the mean first,
+// is combined from those of the parts. Source: Chan, Golub and LeVeque,
+// "Algorithms for Computing the Sample Variance", 1983.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -26,12 +26,13 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// The columns of a tensor, and the number of rows in each part.
+/// The axis of a tensor's columns, and the number of rows in each part.
 struct Parts {
   int64_t column, length;
 };
 
-/// A sum of squared deviations of a tensor from its mean.
+/// The ops that compute the sum of squared deviations of a tensor from its
+/// mean.
 struct Variance {
   ReduceOp squares, sum;
   Value input, mean;
@@ -60,8 +61,8 @@ static std::optional<Variance> findVariance(ReduceOp squares) {
 }
 
 /// Returns the number of rows per part: 32 or 16, which divide the tiles of
-/// products, else the least divisor of `rows` from 17 to 63; nothing if there
-/// is none.
+/// products, else the smallest divisor of `rows` from 17 to 63. Returns nothing
+/// if there is none.
 static std::optional<int64_t> chooseLength(int64_t rows) {
   for (int64_t length : {32, 16})
     if (rows % length == 0)
@@ -72,13 +73,14 @@ static std::optional<int64_t> chooseLength(int64_t rows) {
   return std::nullopt;
 }
 
-/// Chooses parts by the sum's shape alone, so that its bits don't depend on the
-/// op that computes the tensor.
+/// Chooses the parts by the shape of the sum alone, so that its bits don't
+/// depend on the op that computes the tensor.
 static std::optional<Parts> chooseParts(ReduceOp sum) {
   constexpr int64_t kFewElements = 1 << 12, kFewParts = 4;
   RankedTensorType type = sum.getInput().getType();
   int64_t rank = type.getRank();
-  // Means of integers are truncated, so that deviations don't add up to 0.
+  // Only floats: means of integers are truncated, so that deviations don't add
+  // up to 0.
   if (!isPlainSum(sum) || !isa<FloatType>(type.getElementType()) ||
       type.getElementTypeBitWidth() < 32 ||
       static_cast<int64_t>(sum.getAxes().size()) != rank - 1 ||
@@ -95,7 +97,7 @@ static std::optional<Parts> chooseParts(ReduceOp sum) {
   return Parts{column, *length};
 }
 
-/// Adds up the parts right after the tensor is computed, before its other
+/// Adds up the parts directly after the tensor is computed, before its other
 /// users.
 static Value addParts(Value input, Location loc, const Parts &parts,
                       bool isCentered) {

@@ -48,7 +48,7 @@ void TaskBuilder::insert(VariableOp variable) {
   if (symbols.lookup(variable.getSymName()))
     llvm::report_fatal_error("variable '" + Twine(variable.getSymName()) +
                              "' is declared twice");
-  // Variables come in the order of their declaration, before all functions.
+  // Variables precede all functions, in the order of their declaration.
   Block &body = *module.getBody();
   symbols.insert(variable, llvm::find_if(body, [](Operation &op) {
                    return !isa<VariableOp>(op);

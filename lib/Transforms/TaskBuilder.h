@@ -1,7 +1,7 @@
 //===- TaskBuilder.h - Variables and functions of a program -----*- C++ -*-===//
 //
-// Used by all builders of tasks: declares module-level variables and task
-// functions, and reads and writes them.
+// All builders of tasks use this class to declare module-level variables and
+// the functions of tasks, and to build reads and writes.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_TASKBUILDER_H
@@ -17,8 +17,8 @@
 
 namespace mlir::hfta {
 
-/// A trained variable of the program: arrayed, or one copy of it where copies
-/// are compiled alone; or a variable that one copy alone has.
+/// A trained variable of the program: an arrayed one (`copy` is empty), or one
+/// copy of it, or a variable that only one copy has.
 struct TrainedLeaf {
   VariableOp variable;
   std::optional<int64_t> copy;
@@ -27,12 +27,13 @@ struct TrainedLeaf {
   }
 };
 
-/// The results of @objective, with an element for each of the batch's losses.
+/// The values computed by @objective, with an element for each of the batch's
+/// losses.
 struct Objective {
   Value losses, weights;
-  Value divisors;    ///< the mean divides by their sum; often the weights
-  Value drawnLosses; ///< for targets that are drawn; null where none are
-  Value metric;      ///< null where there is none
+  Value divisors;    ///< the mean is divided by their sum; often the weights
+  Value drawnLosses; ///< losses for drawn targets; null if none are drawn
+  Value metric;      ///< null if there is none
 };
 
 class TaskBuilder {
@@ -45,8 +46,8 @@ public:
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() { return module.getLoc(); }
 
-  /// Declares a variable of the compiler. Declaring two of one purpose, or of
-  /// one symbol, ends the program with an internal error.
+  /// Declares a variable of the compiler. It is an internal error, which ends
+  /// the program, to declare two variables of one purpose or symbol.
   VariableOp declare(PurposeAttr purpose, RankedTensorType type,
                      Attribute initial = {}) {
     return declare(purpose, purpose.makeSymbol(), type, initial);
@@ -57,27 +58,27 @@ public:
                      Attribute initial = {}) {
     return declare(PurposeAttr::get(getContext(), purpose), type, initial);
   }
-  /// Declares a variable for a value that one task leaves for others.
+  /// Declares a variable in which one task leaves a value for others.
   VariableOp declareCarried(StringRef symbol, RankedTensorType type, Role role);
-  /// Returns the variable that serves `variable` for this purpose and name. It
-  /// is declared, for the same copies, if it doesn't exist yet: without fusion
-  /// several copies may ask for the same one.
+  /// Returns the variable that serves `variable` for this purpose and name. If
+  /// there is none yet, declares it for the same copies. Without fusion,
+  /// several copies may ask for the same variable.
   VariableOp declareOf(VariableOp variable, Purpose purpose, StringRef name,
                        RankedTensorType type, int64_t block);
   VariableOp lookup(StringRef symbol) {
     return symbols.lookup<VariableOp>(symbol);
   }
   const VariableIndex &getVariables() const { return variables; }
-  /// Moves a model's variable to the module.
+  /// Clones a model's variable into the module, and returns the clone.
   VariableOp adopt(VariableOp variable);
 
-  /// Starts a task's function; its body is built at the builder's insertion
-  /// point, in front of the return.
+  /// Starts a task's function. Sets the insertion point of the builder to the
+  /// end of its body, before the return.
   func::FuncOp startTask(StringRef part, int64_t block,
                          ReplicasAttr replicas = {});
   /// Erases a function whose ops have been distributed to others.
   void eraseTask(func::FuncOp function) { symbols.erase(function); }
-  /// Erases a carried variable that no task reads or writes any more.
+  /// Erases a carried variable that no task reads or writes any longer.
   void eraseCarried(VariableOp variable) { symbols.erase(variable); }
 
   Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
@@ -85,29 +86,30 @@ public:
   void write(Value value, VariableOp variable,
              std::optional<int64_t> copy = std::nullopt);
 
-  /// Builds a constant with one value everywhere.
+  /// Builds a constant whose elements all equal `value`.
   Value splat(ArrayRef<int64_t> shape, Type elementType, double value);
   Value broadcastScalar(Value scalar, ArrayRef<int64_t> shape);
   Value castTo(Value value, Type elementType);
   /// Builds the sum over all axes.
   Value sumAll(Value value);
-  /// Builds variable += value, rounded once, to the variable's element type.
+  /// Builds variable += value. The sum is rounded once, to the variable's
+  /// element type.
   void accumulate(Value value, VariableOp variable,
                   std::optional<int64_t> copy = std::nullopt);
 
   RankedTensorType scalarType(Type elementType, bool arrayed);
   FloatType getFloatType(StringRef name);
 
-  /// Clones a single-block function's body at the insertion point; returns the
-  /// function's results. Modal ops are set to training or inference; writes
-  /// take place in training alone.
+  /// Clones the body of a single-block function at the insertion point, and
+  /// returns the function's results. Sets modal ops to training or inference.
+  /// Writes are only cloned in training.
   SmallVector<Value> inlineFunction(func::FuncOp function, ValueRange arguments,
                                     bool training);
-  /// Clones the body of @objective in the same way.
+  /// Clones the body of @objective like inlineFunction().
   Objective inlineObjective(func::FuncOp objective, ValueRange arguments,
                             bool training);
-  /// Clones a body with modal ops as they are, as an inference binary executes
-  /// a graph; nothing is written.
+  /// Clones a body with modal ops unchanged and without writes, as an inference
+  /// binary executes a graph.
   SmallVector<Value> inlineAsWritten(func::FuncOp function,
                                      ValueRange arguments);
 
@@ -123,33 +125,37 @@ private:
   OpBuilder builder;
 };
 
-/// Returns the name of a function's argument or result: `hfta.name`, or its
-/// number.
+/// Returns the name of a function's argument or result: attribute `hfta.name`
+/// or, without it, "input" or "output" with its number.
 std::string getPortName(func::FuncOp function, unsigned index, bool isResult);
 
-/// Returns the name of an op's origin in the model, empty if it has none.
+/// Returns the name of an op's origin in the model, which is noted in its
+/// location; empty if it has none.
 StringRef getOriginName(Operation *op);
 
-/// Whether a step forms sums of groups of its micro-batches in a variable; some
-/// results are computed after these have been added up, and aren't.
+/// Returns whether a step forms a sum in the variable for each group of its
+/// micro-batches. Results that are computed after these sums have been added up
+/// don't have any.
 bool isFormedByGroups(VariableOp variable);
 
-/// Builds init of all blocks that have some: of parameters, statistics,
-/// optimizer state and gradients.
+/// Builds the init tasks, for all blocks with variables that need initial
+/// values: parameters, statistics, optimizer state and gradients.
 void buildInitTasks(TaskBuilder &tasks);
-/// Builds norm and update of one block.
+/// Builds the norm and update tasks of one block.
 void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                       ArrayRef<TrainedLeaf> leaves);
-/// Builds clip, in a job that clips: after the norms of all blocks.
+/// Builds the clip task of a job that needs the norm of all gradients. Must be
+/// called after the norm tasks of all blocks were built.
 void buildClipTask(TaskBuilder &tasks);
-/// Builds report, where the loss must still be divided by its weights.
+/// Builds the report task, if the loss must still be divided by the sum of its
+/// weights.
 void buildReportTask(TaskBuilder &tasks);
 /// Builds the undivided training step: forward, backward and statistics of one
-/// micro-batch, in `blocks` blocks.
+/// micro-batch, in `blocks` blocks. Fails after reporting errors.
 LogicalResult buildTrainingStep(TaskBuilder &tasks, ModelOp model,
                                 int64_t blocks);
-/// Builds the undivided evaluation of one batch, where the job trains, and
-/// inference.
+/// Builds the undivided inference and, if the job trains, the undivided
+/// evaluation of one batch.
 void buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks);
 
 } // namespace mlir::hfta

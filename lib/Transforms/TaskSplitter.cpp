@@ -1,4 +1,4 @@
-//===- TaskSplitter.cpp - Distributes the ops of a pass to tasks ----------===//
+//===- TaskSplitter.cpp - Distributes the ops of a step to tasks ----------===//
 
 #include "TaskSplitter.h"
 
@@ -21,7 +21,8 @@ bool hfta::isCheap(Operation *op) {
   return isa<ElementwiseOpInterface>(op) && !op->hasTrait<CostlyTrait>();
 }
 
-/// Whether tasks of the part use values that the forward has left in its block.
+/// Returns whether tasks of the part use values that the forward of their block
+/// has saved.
 static bool isBackward(TaskPart part) {
   switch (part) {
   case TaskPart::backward:
@@ -38,16 +39,17 @@ static bool isBackward(TaskPart part) {
   llvm_unreachable("all parts are listed");
 }
 
-/// Whether the op has no operands, and isn't a read whose place matters.
+/// Returns whether the op has no operands and isn't a read whose position
+/// matters.
 bool TaskSplitter::isLeaf(Operation *op) const {
   auto read = dyn_cast<ReadOp>(op);
   return op->getNumOperands() == 0 && !isa<func::ReturnOp>(op) &&
          !(read && written.contains(read.getVariable()));
 }
 
-/// Whether a leaf can be repeated in a task. Statistics' tasks run when all
-/// micro-batches are done: they can read the scalars of each, but not its
-/// fields, and not values that an update has changed.
+/// Returns whether a leaf can be repeated in a task. Statistics tasks run after
+/// all micro-batches. So they can read the scalars of each micro-batch, but not
+/// its fields, nor values that an update has changed.
 bool TaskSplitter::isLeafIn(Operation *op, TaskTag into) const {
   if (!isLeaf(op))
     return false;
@@ -58,10 +60,10 @@ bool TaskSplitter::isLeafIn(Operation *op, TaskTag into) const {
   return role == Role::scalar || role == Role::constant;
 }
 
-/// Whether a value is available in a task. Stages have memory of their own: of
-/// other blocks' values they have those that a task of the stage reads anyway.
-/// Nothing else is sent in order to recompute a value, least of all from a
-/// later stage to an earlier one's forward.
+/// Returns whether a value is available in a task without being sent. Each
+/// stage has its own memory: of other blocks' values, it has only those that a
+/// task of the stage reads anyway. Nothing else is sent just to recompute a
+/// value, in particular not from a later stage to an earlier stage's forward.
 bool TaskSplitter::isAtHand(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
   if (tasks.getJob().getStageCount() == 1)
@@ -88,9 +90,10 @@ bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
   });
 }
 
-/// Whether a movement can be repeated in a task. A forward's operand comes from
-/// its block or an earlier one, a backward's from its block or a later one:
-/// between stages neither flows the other way.
+/// Returns whether a movement can be repeated in a task. In a forward, its
+/// operand comes from the same block or an earlier one, in a backward from the
+/// same block or a later one. Values don't flow in the other direction between
+/// stages.
 bool TaskSplitter::canMoveIn(Operation *op, TaskTag into) const {
   if (!isMovement(op) || op->getNumOperands() == 0)
     return false;
@@ -117,8 +120,8 @@ std::optional<Keep> TaskSplitter::getKeep(Operation *op) const {
              : std::nullopt;
 }
 
-/// Whether the forward saves the op's results for a later task of its block,
-/// however cheap they are.
+/// Returns whether the forward saves the op's results for a later task of its
+/// block, however cheap they are.
 bool TaskSplitter::isKept(Operation *op, TaskTag into) const {
   std::optional<Keep> keep = getKeep(op);
   return keep && *keep != Keep::recompute && !isLeafIn(op, into) &&
@@ -126,9 +129,10 @@ bool TaskSplitter::isKept(Operation *op, TaskTag into) const {
          (isBackward(into.part) || into.part == TaskPart::recompute);
 }
 
-/// Whether a recompute task recomputes a value of its block's forward, as the
-/// op says, unless the value exists anyway: values that cross cuts, those that
-/// statistics use, and the forward's reads of variables that the step changes.
+/// Returns whether a recompute task recomputes a value of its block's forward,
+/// as the op asks. It doesn't if the value exists anyway, because it crosses a
+/// cut, statistics use it, or the forward reads it from a variable that the
+/// step changes.
 bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
   return into.part == TaskPart::recompute &&
@@ -137,7 +141,7 @@ bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
          !findCarried(value, into);
 }
 
-/// Finds the task that leaves a value for another one.
+/// Returns the task that provides a value to another task.
 TaskTag TaskSplitter::findGiver(Value value, TaskTag into) const {
   TaskTag recompute = {TaskPart::recompute, into.block};
   return isBackward(into.part) && isComputedAgain(value, recompute)
@@ -150,9 +154,9 @@ void TaskSplitter::setInsertionPointToEnd(TaskTag tag) {
       all[indexOf(tag)].function.getBody().front().getTerminator());
 }
 
-/// Finds the variable that carries a value. Values that statistics' tasks use
-/// stay, for each micro-batch, until the step's end, and the backward of the
-/// same block reads them, too.
+/// Returns the variable that carries a value, or null if there is none yet.
+/// Values that statistics tasks use stay until the end of the step, for each
+/// micro-batch. So the backward of the same block reads them, too.
 VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
   VariableOp known = exchanged.lookup(value);
   bool sameBlock = tags.lookup(value.getDefiningOp()).block == into.block;
@@ -175,7 +179,7 @@ VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
                                Twine(carried.size() + again.size()));
   VariableOp variable = tasks.declareCarried(
       symbol, cast<RankedTensorType>(value.getType()), role);
-  // A recomputed value is used by the backward that follows at once.
+  // A recomputed value is used only by the backward that follows directly.
   bool isAgain = from.part == TaskPart::recompute;
   bool isAtOnce = isAgain && (job.getStageCount() == 1 || job.hasBudget());
   bool isInFlight = trains && job.allForwardsFirst && !isAtOnce;
@@ -186,7 +190,7 @@ VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
   return variable;
 }
 
-/// Declares the variable as belonging to the statistic that is computed first
+/// Declares a variable that belongs to the statistic which is computed first
 /// from the value.
 VariableOp TaskSplitter::declareExchanged(Value value) {
   auto getUser = [&](Value used) {
@@ -230,15 +234,14 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);
   Value given = import(value, from);
-  // A variable that the step changes has its old value until the task changes
-  // it.
+  // A variable that the step changes must be saved before the task changes it.
   if (auto read = given.getDefiningOp<ReadOp>())
     tasks.getBuilder().setInsertionPointAfter(read);
   tasks.write(given, variable);
   return variable;
 }
 
-/// Clones an op. Tasks' ops don't keep the tags that say where they go.
+/// Clones an op without the tags that assign it to a task.
 void TaskSplitter::clone(Operation &op, IRMapping &mapping) {
   removeTags(tasks.getBuilder().clone(op, mapping));
 }
@@ -291,8 +294,9 @@ void TaskSplitter::startTasks(Block &block, ArrayRef<TaskPart> parts) {
     }
 }
 
-/// Puts recomputed ops in the forward's order, as backwards request their
-/// values from the last layer to the first.
+/// Puts recomputed ops into the forward's order. They were built in the order
+/// in which the backward requests their values, from the last layer to the
+/// first.
 void TaskSplitter::orderRecomputed(Block &block, Task &task) {
   Block &body = task.function.getBody().front();
   SmallVector<WriteOp> writes(body.getOps<WriteOp>());
@@ -304,8 +308,8 @@ void TaskSplitter::orderRecomputed(Block &block, Task &task) {
     write->moveBefore(body.getTerminator());
 }
 
-/// Erases ops that every user recomputes, and recompute tasks of whose results
-/// the backward needs none.
+/// Erases ops that every user recomputes, and recompute tasks whose results the
+/// backward doesn't need.
 void TaskSplitter::eraseUnused() {
   for (Task &task : all) {
     if (!task.function)

@@ -32,8 +32,8 @@ void hfta::removeTags(Operation *op) {
   op->removeAttr(kGradientOrderAttrName);
 }
 
-/// Whether a value may be passed from one task to another. Ops without operands
-/// are repeated wherever they are used.
+/// Returns whether a value may be passed from one task to another. Ops without
+/// operands may be used anywhere, since they are repeated in each task.
 static bool followsOrder(Operation *from, TaskTag giver, TaskTag taker) {
   if (from->getNumOperands() == 0 || giver.part != taker.part)
     return true;
@@ -69,7 +69,8 @@ static LogicalResult verifyOrder(Operation &op, const TaskTags &tags) {
   return success();
 }
 
-/// Returns the undivided function with ops of a part; empty: there is none.
+/// Returns the name of the undivided function with ops of a part; empty if
+/// there is none.
 static StringRef getUndivided(TaskPart part) {
   switch (part) {
   case TaskPart::forward:
@@ -128,7 +129,7 @@ func::FuncOp hfta::findUndivided(ModuleOp module, StringRef part) {
   return {};
 }
 
-/// Keeps the names of the cuts whose blocks aren't merged.
+/// Removes the cuts between blocks that are merged.
 static void mergeCuts(ModuleOp module, ArrayRef<int64_t> mergedInto) {
   auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
   if (!cuts)

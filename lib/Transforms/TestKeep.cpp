@@ -29,7 +29,8 @@ struct TestKeepPass : hfta::impl::HftaTestKeepBase<TestKeepPass> {
     FailureOr<TaskTags> tags = readTags(training);
     if (failed(tags))
       return signalPassFailure();
-    // The standard defines its numbers, on all machines.
+    // The C++ standard defines this generator's numbers, so they are equal on
+    // all machines.
     std::mt19937 generator(static_cast<uint32_t>(seed));
     for (Operation &op : training.getBody().front().without_terminator()) {
       if (tags->lookup(&op).part != TaskPart::forward ||

@@ -1,7 +1,7 @@
 //===- TrainingTasks.cpp - The training step of one micro-batch -----------===//
 //
-// Forward, backward and the updates of running statistics are built in one
-// function, whose ops are tagged with the task that they go to.
+// Forward, backward and the updates of running statistics are built as one
+// function, whose ops are tagged with their tasks.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
@@ -55,7 +55,7 @@ private:
                                      ArrayRef<Value> wanted);
   void buildGradients();
   void buildLayers();
-  /// Tags the ops from `first` on as belonging to the backward of `forward`.
+  /// Tags the ops from `first` on as the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first,
                    TaskPart part = TaskPart::backward);
 
@@ -63,13 +63,13 @@ private:
   OpBuilder &builder;
   ModelOp model;
   func::FuncOp step;
-  /// This micro-batch's share of the batch's mean loss, or of the sum that a
-  /// step divides by the sum of its weights.
+  /// This micro-batch's share of the batch's mean loss, or of the sum of losses
+  /// that a step divides by the sum of weights.
   Value loss;
   /// The loss for targets that are sampled from the model's outputs (K-FAC with
   /// `fisher = sampled`); null in other jobs.
   Value sampledLoss;
-  /// The sum of this micro-batch's divisors, unless all are one.
+  /// The sum of this micro-batch's divisors; null if all divisors are one.
   Value weightSum;
   int64_t blocks;
   TaskTags tags;
@@ -90,7 +90,8 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
         tasks.declare(PurposeAttr::get(tasks.getContext(), Purpose::field,
                                        getPortName(prepare, index, false)),
                       type);
-    // The instances in use, and one that is being uploaded meanwhile.
+    // There are the instances in use, and one to which the next fields are
+    // uploaded.
     field.setInstances((job.allForwardsFirst ? job.microBatches : 1) + 1);
     raw.push_back(tasks.read(field));
   }
@@ -111,8 +112,8 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   return fields;
 }
 
-/// Whether the value is a constant of ones, or a broadcast, cast or stack of
-/// such.
+/// Returns whether the value is a constant of ones, or a broadcast, cast or
+/// stack of such values.
 static bool isAllOnes(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<StackOp, BroadcastOp, CastOp>(op))
@@ -126,8 +127,8 @@ static bool isAllOnes(Value value) {
          elements.getSplatValue<APFloat>().convertToDouble() == 1.0;
 }
 
-/// Returns the divisor of losses, which is applied here or once the last
-/// micro-batch's weights are known.
+/// Returns the divisor of the losses, which is applied here or, if it depends
+/// on all micro-batches, after the last one.
 LossDivisor TrainingStep::getDivisor(Value divisors) const {
   if (isAllOnes(divisors))
     return LossDivisor::terms;
@@ -140,7 +141,7 @@ int64_t TrainingStep::countTerms(Value losses) const {
          tasks.getJob().microBatches;
 }
 
-/// Builds this micro-batch's share of the mean, or of the sum.
+/// Builds this micro-batch's share of the mean loss, or of the sum of losses.
 Value TrainingStep::buildLoss(Value losses, const Objective &objective) {
   Location loc = losses.getLoc();
   LossDivisor divisor = getDivisor(objective.divisors);
@@ -158,13 +159,13 @@ Value TrainingStep::buildLoss(Value losses, const Objective &objective) {
              : DivOp::create(builder, loc, sum, weightSum).getResult();
 }
 
-/// Records the loss' divisor for layers, and keeps the sum of weights for tasks
-/// that need it.
+/// Tells the layers the divisor of the loss, and stores the sum of weights for
+/// tasks that need it.
 void TrainingStep::describeLoss(const Objective &objective) {
   LossDivisor divisor = getDivisor(objective.divisors);
   for (LayerLinks *links : {&layers, &sampledLayers})
     links->setLossDivisor(divisor, countTerms(objective.losses));
-  // A preconditioner recovers the gradients of single losses.
+  // A preconditioner needs the sum to recover the gradients of single losses.
   bool isKept = divisor == LossDivisor::undivided ||
                 (divisor == LossDivisor::weights &&
                  !tasks.getJob().preconditioner.empty());
@@ -213,9 +214,9 @@ void TrainingStep::tagBackward(Operation *forward, Block::iterator first,
     tags[&*op] = {part, tags.lookup(forward).block};
 }
 
-/// Returns a parameter as it is stored and in the types that it is computed in.
-/// The gradient with respect to each is taken separately, so that no cast on
-/// the way back rounds it to the stored type.
+/// Returns a parameter as it is stored, and in all types to which it is cast.
+/// The gradient with respect to each of these is computed separately, so that
+/// no cast in the backward rounds it to the stored type.
 static SmallVector<Value> getValuesInTypes(ReadOp read) {
   SmallVector<Value> values = {read};
   for (size_t index = 0; index < values.size(); ++index)
@@ -226,7 +227,8 @@ static SmallVector<Value> getValuesInTypes(ReadOp read) {
   return values;
 }
 
-/// Adds gradients in the wider one of their types.
+/// Adds gradients in the wider one of their types. The sum belongs to the
+/// earlier one of their blocks.
 Value TrainingStep::addGradients(Value first, Value other) {
   auto type = getWider(cast<FloatType>(getElementTypeOrSelf(first.getType())),
                        cast<FloatType>(getElementTypeOrSelf(other.getType())));
@@ -244,9 +246,9 @@ Value TrainingStep::addGradients(Value first, Value other) {
   return sum;
 }
 
-/// Builds a second backward, from the loss for drawn targets to layers' output
-/// gradients. Parameters' gradients are built only so that layers are found:
-/// nothing keeps them.
+/// Builds a second backward, from the loss for drawn targets to the output
+/// gradients of layers. Parameters' gradients are only built so that layers are
+/// found; nothing stores them.
 LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
                                                  ArrayRef<Value> wanted) {
   SmallVector<Value> found;
@@ -264,15 +266,15 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
   return success();
 }
 
-/// Returns the value that the backward begins with: the sum of losses, if
-/// `mean` is this sum divided by the sum of weights, else `mean`.
+/// Returns the value at which the backward begins: the sum of losses if `mean`
+/// is this sum divided by the sum of weights, else `mean`.
 Value TrainingStep::getDifferentiated(Value mean) const {
   auto division = mean.getDefiningOp<DivOp>();
   return division && division.getRhs() == weightSum ? division.getLhs() : mean;
 }
 
-/// Builds the gradient with respect to that value, where it isn't one. It is
-/// zero where nothing counts.
+/// Builds the gradient with respect to getDifferentiated(mean), or returns null
+/// if it is one. It is zero if no loss counts.
 Value TrainingStep::buildSeed(Value mean, TaskPart part) {
   bool isScaled =
       part == TaskPart::backward && !tasks.getJob().lossScale.empty();
@@ -312,7 +314,7 @@ LogicalResult TrainingStep::buildBackward() {
   if (failed(buildReverseMode(builder, getDifferentiated(loss), wanted, found,
                               take, buildSeed(loss, TaskPart::backward))))
     return failure();
-  // A variable may be read at several places: its gradient is the sum over
+  // A variable may be read at several places. Its gradient is the sum over
   // these.
   for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found)) {
     if (!gradient)
@@ -325,16 +327,16 @@ LogicalResult TrainingStep::buildBackward() {
       gradients.emplace_back(leaf, gradient);
       continue;
     }
-    // Backwards run from the last block to the first: the sum belongs to the
-    // first block that adds to it, which runs last.
+    // A sum belongs to the first block that adds to it, because backwards run
+    // from the last block to the first.
     known->second = addGradients(known->second, gradient);
   }
   return sampledLoss ? buildSampledBackward(leaves, wanted) : success();
 }
 
-/// Assigns blocks to sums of gradients, as backwards run from the last block to
-/// the first: where an op of a block comes before ops of earlier ones, a sum of
-/// gradients that it completes belongs to the earliest block that adds to it.
+/// Corrects the blocks of backward ops, as backwards run from the last block to
+/// the first: an op that uses a value of an earlier block belongs to that
+/// block.
 void TrainingStep::orderBackward() {
   for (Operation &op : step.getBody().front()) {
     TaskTag &tag = tags[&op];
@@ -348,8 +350,7 @@ void TrainingStep::orderBackward() {
   }
 }
 
-/// Freezes the parameters that should be trained but that the loss doesn't
-/// depend on.
+/// Freezes trained parameters on which the loss doesn't depend.
 void TrainingStep::freezeUnreached() {
   DenseSet<Operation *> reached;
   for (auto &[leaf, gradient] : gradients)
@@ -360,11 +361,12 @@ void TrainingStep::freezeUnreached() {
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// The whole step
 //===----------------------------------------------------------------------===//
 
-/// Cuts the forward into blocks as the model's ops say; without notes, and if
-/// several workers add up gradients during the backward, into blocks for that.
+/// Cuts the forward into blocks as noted on the model's ops. Without such
+/// notes, and if several workers add up gradients during the backward, cuts it
+/// into blocks for that.
 void TrainingStep::cut() {
   Block &block = step.getBody().front();
   const Job &job = tasks.getJob();
@@ -377,8 +379,8 @@ void TrainingStep::cut() {
     tagSampled();
 }
 
-/// Tags ops that serve the loss for drawn targets alone: they run with its
-/// backward, in the same steps.
+/// Tags ops that only serve the loss for drawn targets, so that they run with
+/// its backward, in the same steps.
 void TrainingStep::tagSampled() {
   Block &block = step.getBody().front();
   for (Operation &op : llvm::reverse(block)) {
@@ -391,11 +393,11 @@ void TrainingStep::tagSampled() {
   }
 }
 
-/// Finds the blocks of gradients. Copies that are compiled alone may use a
-/// variable in several blocks: its gradient is complete after the first one's
-/// backward, which comes last. A preconditioner uses a weight's gradient
-/// together with its bias': even where the bias is added after a cut, it has
-/// the weight's block.
+/// Finds the blocks of gradients. Copies with their own ops may use a variable
+/// in several blocks. Then its gradient is complete after the backward of the
+/// first one, which runs last. A preconditioner uses the gradients of a weight
+/// and its bias together, so the bias gets the weight's block even if it is
+/// added after a cut.
 DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   DenseMap<Operation *, int64_t> blockOf;
   for (auto &[leaf, gradient] : gradients) {
@@ -412,9 +414,9 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   return blockOf;
 }
 
-/// Finds which blocks are recomputed before their backward. Where blocks take
-/// turns, the last one's backward usually follows its forward at once, so
-/// recomputing it saves nothing.
+/// Finds the blocks that are recomputed before their backward. Unless all
+/// forwards of several micro-batches come first, the backward of the last block
+/// directly follows its forward, so that recomputing this block saves nothing.
 FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
   const Job &job = tasks.getJob();
   std::vector<bool> recomputed;
@@ -434,7 +436,7 @@ FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
   return recomputed;
 }
 
-/// Notes that whole blocks are recomputed.
+/// Notes on the ops of recomputed blocks that they are recomputed.
 LogicalResult TrainingStep::noteRecomputed() {
   FailureOr<std::vector<bool>> recomputed = findRecomputed();
   if (failed(recomputed))
@@ -470,7 +472,8 @@ LogicalResult TrainingStep::build() {
   return noteRecomputed();
 }
 
-/// Declares parameters' gradients, and adds up those of micro-batches.
+/// Declares the gradients of parameters, and adds those of the micro-batch to
+/// them.
 void TrainingStep::buildGradients() {
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
@@ -480,8 +483,8 @@ void TrainingStep::buildGradients() {
     RankedTensorType type = variable.getTensorType();
     int64_t number = blockOf.lookup(variable);
     variable.setBlock(number);
-    // The sum is updated at once, so that the memory of its operands can be
-    // freed.
+    // The gradient is added directly after it is computed, so that the memory
+    // of its operands can be freed.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(gradient);
     Operation *last = &*std::prev(builder.getInsertionPoint());

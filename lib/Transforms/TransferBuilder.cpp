@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Finds the innermost block of commands around all of these.
+/// Returns the innermost block of commands that contains all of these.
 Block *TransferBuilder::findBlock(ArrayRef<Operation *> runs) {
   Block *block = runs.front()->getBlock();
   for (Operation *run : runs)
@@ -16,7 +16,8 @@ Block *TransferBuilder::findBlock(ArrayRef<Operation *> runs) {
   return block;
 }
 
-/// Whether a command uses a segment that the schedule has to give a place.
+/// Returns whether a command uses a segment that the schedule has to give a
+/// place.
 bool TransferBuilder::usesArena(Operation *op) {
   auto isUsed = [&](int64_t number) { return isPlaced(number); };
   if (auto reduce = dyn_cast<AllReduceOp>(op))
@@ -29,8 +30,8 @@ bool TransferBuilder::usesArena(Operation *op) {
          llvm::any_of(task.getWrites(), isUsed);
 }
 
-/// Adds a position. Neighbouring sums, and the events that order them with
-/// tasks, are one position.
+/// Adds a position. Adjacent sums, and the events that order them with tasks,
+/// form one position.
 void TransferBuilder::addPosition(Operation *op) {
   if (!positions.empty() && (op == positions.back().op ||
                              !positions.back().last->isBeforeInBlock(op)))
@@ -86,17 +87,17 @@ RepeatOp TransferBuilder::findLoop(RepeatKind over) const {
   return {};
 }
 
-/// Returns how many instances of a segment have a place in the arena at the
-/// same time: one inside a loop over micro-batches, otherwise all.
+/// Returns the number of a segment's instances that have a place in the arena
+/// at the same time: one in a loop over micro-batches, otherwise all.
 int64_t TransferBuilder::countInstances(SegmentAttr segment) const {
   return findLoop(RepeatKind::micro_batches) ? 1 : segment.getInstances();
 }
 
-/// Whether values of this role live on from call to call.
+/// Returns whether values of this role are kept from call to call.
 static bool isState(Role role) { return !SegmentAttr::livesWithinStep(role); }
 
-/// Returns the period that chooses the steps of a task within a position;
-/// empty: it runs in all steps, or also when no copy is due.
+/// Returns the period that chooses the steps in which a task of a position
+/// runs; empty if it runs in all steps, or even if no copy is due.
 static StringRef findPeriod(RunOp run, Operation *position) {
   for (Operation *op = run; op != position->getParentOp();
        op = op->getParentOp())
@@ -150,7 +151,8 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
     segment.number = index;
     segment.bytes =
         attribute.getUnitBytes() * slabs * countInstances(attribute);
-    // In turns of several steps nothing is fetched or evicted meanwhile.
+    // In turns of several steps, nothing is fetched or evicted between the
+    // steps.
     segment.isSpilled = attribute.getResidency() == Residency::spilled &&
                         schedule.getKind() != schedules::kTurnStep;
     segment.isState = isState(attribute.getRole());
@@ -175,9 +177,9 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Finds the windows that had some of this window's place before, or whose
+/// Finds the windows that had a part of this window's place before, or whose
 /// eviction writes the same segment's bytes to the store. Windows that end
-/// after this one's begin are those of the round before.
+/// after this one begins are those of the previous iteration of the loop.
 TransferBuilder::Needs TransferBuilder::findNeeds(const ArenaPlan &plan,
                                                   size_t number) {
   const ArenaWindow &window = plan.windows[number];
@@ -200,7 +202,7 @@ TransferBuilder::Needs TransferBuilder::findNeeds(const ArenaPlan &plan,
   return needs;
 }
 
-/// Numbers the events that some queue awaits.
+/// Numbers the events for which some queue waits.
 void TransferBuilder::findEvents(const ArenaPlan &plan) {
   auto add = [&](std::map<int64_t, int64_t> &events, int64_t key) {
     if (key >= 0)
@@ -220,8 +222,8 @@ void TransferBuilder::findEvents(const ArenaPlan &plan) {
   }
 }
 
-/// Builds commands: where a period is given, for steps in which some copy is
-/// due.
+/// Builds commands. If there is a period, they run only in steps in which some
+/// copy is due.
 void TransferBuilder::inStepsOf(StringRef period,
                                 llvm::function_ref<void()> body) {
   if (period.empty())
@@ -233,7 +235,7 @@ void TransferBuilder::inStepsOf(StringRef period,
   body();
 }
 
-/// Gives a window its place, before the position at which it begins.
+/// Gives a window its place before the position at which it begins.
 void TransferBuilder::begin(const ArenaPlan &plan, size_t number) {
   const ArenaWindow &window = plan.windows[number];
   const Needs &own = needs[number];
@@ -256,7 +258,7 @@ void TransferBuilder::begin(const ArenaPlan &plan, size_t number) {
   });
 }
 
-/// Frees a window's place, after the last position that uses it.
+/// Frees a window's place after the last position that uses it.
 void TransferBuilder::end(const ArenaPlan &plan, size_t order) {
   const ArenaWindow &window = plan.windows[byEnd[order]];
   auto event = evictEvents.find(static_cast<int64_t>(order));
@@ -269,13 +271,13 @@ void TransferBuilder::end(const ArenaPlan &plan, size_t order) {
     DropOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
                    /*device=*/0, queues::kTasks);
   });
-  // The event is recorded in all steps: a queue that awaits it also awaits the
-  // earlier commands of this one.
+  // The event is recorded in all steps, because a queue that waits for it also
+  // waits for the earlier commands of this queue.
   if (event != evictEvents.end())
     record(event->second, evictions);
 }
 
-/// Ends the windows that end after a position.
+/// Ends the windows whose last position is this one.
 void TransferBuilder::finishPosition(const ArenaPlan &plan, int64_t position) {
   if (doneEvents.count(position))
     record(doneEvents.at(position), queues::kTasks);

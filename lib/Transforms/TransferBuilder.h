@@ -1,10 +1,10 @@
 //===- TransferBuilder.h - Transfers between a schedule's tasks -*- C++ -*-===//
 //
-// The tasks of a schedule that use segments without memory of their own, and
-// the commands that add up groups' sums in such segments, are positions in a
-// row; the arena's plan says in which windows of positions a segment lies
-// where. Fetches from the store go through one queue, evictions through another
-// one, so that tasks go on meanwhile; events order them with the tasks and with
+// The positions of a schedule are the tasks that use segments without memory of
+// their own, and the commands that add up sums of groups in such segments, in
+// order. The plan of the arena gives segments a place for windows of positions.
+// Fetches from the store have a queue, and evictions have another one, so that
+// tasks can run meanwhile. Events order these queues with the tasks and with
 // each other.
 //===----------------------------------------------------------------------===//
 
@@ -28,41 +28,44 @@ public:
         builder(schedule.getContext()), nextEvent(firstEvent), fetches(queue),
         evictions(queue + 1) {}
 
-  /// Finds the positions. Returns whether some task uses a segment that isn't
-  /// resident.
+  /// Finds the positions. Returns false if no command uses a segment to which
+  /// the schedule has to give a place.
   bool findPositions();
   /// Finds the loop of this kind around all positions, if there is one.
   RepeatOp findLoop(RepeatKind over) const;
-  /// Finds the segments in the arena that the tasks use, in turns of `copies`
-  /// copies.
+  /// Finds the segments that need places in the arena, and the positions that
+  /// use them, if turns have `copies` copies.
   SmallVector<ArenaSegment> findSegments(int64_t copies);
   void build(const ArenaPlan &plan);
-  /// Whether this is the program's step, which all copies run.
+  /// Returns whether this is the schedule `step`, which all copies run.
   bool isStep() const {
     return ScheduleOp(schedule).getKind() == schedules::kStep;
   }
   int64_t getStage() const {
     return static_cast<int64_t>(ScheduleOp(schedule).getStage());
   }
-  /// Returns the name of the task at a position, or of the first of several.
+  /// Returns the name of the task at a position, or of the first one of
+  /// several.
   std::string getTaskName(int64_t position);
 
 private:
-  /// The commands at one position, with those next to it that the tasks' queue
-  /// waits for: transfers come before, or after, all of them.
+  /// The command `op` at a position, with adjacent commands for which the queue
+  /// of tasks waits, from `first` to `last`. Transfers come before or after all
+  /// of these.
   struct Position {
     Operation *op, *first, *last;
   };
-  /// The commands that a queue must await before it may touch a window's place.
+  /// The commands for which a queue must wait before it accesses a window's
+  /// place.
   struct Needs {
-    /// The last position, or eviction, of this round and of the one before, as
-    /// the commands are in a loop.
+    /// The last position or eviction of this iteration, and of the previous
+    /// one, as the commands are in a loop; -1 if there is none.
     int64_t position = -1, lastPosition = -1;
     int64_t eviction = -1, lastEviction = -1;
   };
 
   Block *findBlock(ArrayRef<Operation *> runs);
-  /// Whether the schedule has to give a segment a place.
+  /// Returns whether the schedule has to give a segment a place.
   bool isPlaced(int64_t number) const {
     auto segment = cast<SegmentAttr>(table[number]);
     return !segment.isResident() && !liesThroughout(schedule, segment);
@@ -94,10 +97,11 @@ private:
   OpBuilder builder;
   int64_t nextEvent, fetches, evictions;
   SmallVector<Position> positions;
-  /// Events of positions that are done, of windows by number that are fetched,
-  /// of windows by their order in `byEnd` that are evicted.
+  /// Events that say that positions are done, that windows (by number) have
+  /// been fetched, and that windows (by their order in `byEnd`) have been
+  /// evicted.
   std::map<int64_t, int64_t> doneEvents, fetchEvents, evictEvents;
-  /// Windows by the end of their use, which is the order in which they are
+  /// The windows in the order of the ends of their use, in which they are
   /// evicted.
   SmallVector<size_t> byEnd;
   SmallVector<Needs> needs; ///< by window

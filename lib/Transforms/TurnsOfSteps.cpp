@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether the segment is in the store when no schedule runs.
+/// Returns whether the segment is in the store while no schedule runs.
 static bool isSpilledState(SegmentAttr segment) {
   return segment.getResidency() == Residency::spilled &&
          !SegmentAttr::livesWithinStep(segment.getRole());
@@ -18,7 +18,7 @@ bool hfta::liesThroughout(ScheduleOp schedule, SegmentAttr segment) {
   return schedule.getKind() == schedules::kTurnStep && isSpilledState(segment);
 }
 
-/// Returns the bytes of the arena that a fetch gives a segment.
+/// Returns the range of bytes in the arena that a fetch gives a segment.
 static std::pair<int64_t, int64_t> getRange(FetchOp fetch) {
   auto begin = static_cast<int64_t>(fetch.getAddress());
   int64_t bytes = fetch.findInstanceBytes().value_or(0) *
@@ -26,7 +26,7 @@ static std::pair<int64_t, int64_t> getRange(FetchOp fetch) {
   return {begin, begin + bytes};
 }
 
-/// Checks that the copies of two turns can be in the arena at the same time.
+/// Checks that the state of two turns' copies can be in the arena together.
 static LogicalResult verifyPlaces(ScheduleOp begin, ScheduleOp beside) {
   for (auto next : beside.getOps<RepeatOp>())
     for (auto fetch : next.getOps<FetchOp>())
@@ -66,8 +66,8 @@ FailureOr<SmallVector<ScheduleOp>> hfta::findTurns(ScheduleOp schedule) {
   return turns;
 }
 
-/// Whether a step treats all copies alike, is the same in each step, and runs
-/// on one rank alone.
+/// Returns whether a step treats all copies alike, is the same in each step,
+/// and runs on a single rank.
 static bool isForAnyCopies(ScheduleOp step) {
   bool takesTurns = false;
   WalkResult result = step.walk([&](Operation *op) {
@@ -121,7 +121,8 @@ void TurnsOfSteps::findSegments() {
   }
 }
 
-/// Counts the bytes in the arena, for all instances.
+/// Returns the bytes of a segment in the arena, for all instances and `copies`
+/// copies.
 int64_t TurnsOfSteps::countBytes(int64_t number, int64_t copies) const {
   SegmentAttr segment = getSegment(number);
   int64_t slabs = segment.getCopyBytes() > 0 ? copies : 1;
@@ -132,7 +133,7 @@ int64_t TurnsOfSteps::countCopies(int64_t bytes) const {
   int64_t most = std::min((bytes - sharedBytes) / copyBytes, allCopies);
   if (most < 1)
     return 0;
-  // A thread computes whole copies. A copy that is left over is divided among
+  // A thread computes whole copies. A copy that remains is divided among
   // threads kernel by kernel, which takes longer than a turn of fewer copies.
   int64_t unit = threads;
   while (unit > most)

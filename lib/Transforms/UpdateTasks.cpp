@@ -1,4 +1,4 @@
-//===- UpdateTasks.cpp - init, norm and update ----------------------------===//
+//===- UpdateTasks.cpp - Tasks init, norm, clip, update and report --------===//
 
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Hfta/Transforms/Precision.h"
@@ -20,7 +20,7 @@ static FloatType getDrawnType(VariableOp variable) {
   return atLeastF32(cast<FloatType>(variable.getTensorType().getElementType()));
 }
 
-/// Draws uniform numbers from the copy's seed, keyed by the variable's name.
+/// Draws uniform numbers by the copy's seed, with the variable's name as a key.
 static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   OpBuilder &builder = tasks.getBuilder();
   RankedTensorType type = variable.getTensorType();
@@ -48,7 +48,9 @@ static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
       tasks.splat(type.getShape(), getDrawnType(variable), low));
 }
 
-/// Draws by Box and Muller's transform: sqrt(-2 log(1 - u)) cos(2 pi v).
+/// Draws normal numbers by Box and Muller's transform: sqrt(-2 log(1 - u))
+/// cos(2 pi v), where u and v are uniform. Source: Box and Muller, "A note on
+/// the generation of random normal deviates", 1958.
 static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
                         NormalAttr parameters) {
   OpBuilder &builder = tasks.getBuilder();
@@ -73,14 +75,14 @@ static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
                        splat(parameters.getMean().getValueAsDouble()));
 }
 
-/// Returns the block whose task initializes a variable: the first, for
-/// variables of none.
+/// Returns the block whose task initializes a variable, which is the first one
+/// for a variable that belongs to no block.
 static int64_t getInitBlock(VariableOp variable) {
   return std::max<int64_t>(static_cast<int64_t>(variable.getBlock()), 0);
 }
 
-/// Moves elements from the variable to a constant one, from which init copies
-/// them. Elements that are equal for all copies are stored once.
+/// Moves initial elements from the variable to a constant, from which init
+/// copies them. Elements that are equal for all copies are stored once.
 static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
                                  ElementsAttr elements) {
   RankedTensorType type = variable.getTensorType();
@@ -116,9 +118,9 @@ static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
   return tasks.splat(type.getShape(), type.getElementType(), 0.0);
 }
 
-/// Whether init writes the variable. Gradients and optimizer state begin as the
-/// zeros that new memory holds: a program that only infers never touches
-/// theirs.
+/// Returns whether init writes the variable. Gradients and optimizer state
+/// begin as the zeros that new memory contains, so that a program that only
+/// infers never touches them.
 static bool isWrittenByInit(VariableOp variable) {
   switch (variable.getRole()) {
   case Role::parameter:
@@ -159,8 +161,8 @@ static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
 }
 
 namespace {
-/// Reads every scalar of a task once, so that values computed from it are
-/// computed once for all parameters.
+/// Reads each scalar of a task only once, so that values computed from it are
+/// also computed once for all parameters.
 class ScalarReads {
 public:
   explicit ScalarReads(TaskBuilder &tasks) : tasks(tasks) {}
@@ -183,8 +185,9 @@ private:
 } // namespace
 
 /// Reads the gradient of the step's mean loss. The divisor is chosen for each
-/// element in the kernel that divides, where it takes no memory, unless the
-/// gradient is reduced: a reduction would keep all divisors in memory.
+/// element, in the kernel that divides, where it takes no memory. If the
+/// gradient is reduced, it is chosen once, since a reduction would keep all
+/// divisors in memory.
 static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
                           ScalarReads &scalars, Type elementType,
                           bool isReduced) {
@@ -208,7 +211,7 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Type f64 = builder.getF64Type();
   Value gradient = readGradient(tasks, leaf, scalars, f64, /*isReduced=*/true);
   Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
-  // There is one value per copy, even where copies have variables of their own.
+  // A norm has one value per copy, even if copies have their own variables.
   VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
   if (!norm)
     norm = tasks.declare(
@@ -264,8 +267,8 @@ private:
           FloatAttr::get(element, state.initial).getValue()));
     return declared;
   }
-  /// Writes a variable's new value, in its stored type. A step that a copy
-  /// doesn't take, because its gradients have overflowed, leaves the old one.
+  /// Writes a variable's new value in its stored type. In a step that a copy
+  /// skips, because its gradients have overflowed, the old value stays.
   void change(VariableOp changed, Value value) {
     RankedTensorType type = changed.getTensorType();
     Value next = tasks.castTo(value, type.getElementType());
@@ -287,7 +290,7 @@ private:
         tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
   }
 
-  /// Updates the parameter as the optimizer's record says.
+  /// Builds the optimizer's update of the parameter and its state.
   void updateParameter() {
     const Job &job = tasks.getJob();
     const OptimizerInfo &optimizer = *findOptimizer(job.optimizer);
@@ -315,16 +318,16 @@ private:
   const TrainedLeaf &leaf;
   ScalarReads &scalars;
   VariableOp variable;
-  /// The type of the parameter in memory, and the type in which its step is
-  /// computed: none of the operands is rounded.
+  /// The type of the parameter in memory, and the type in which its update is
+  /// computed. None of the operands is rounded to the latter.
   FloatType stored, computed;
   Value parameter, gradient;
 };
 } // namespace
 
-/// Builds PyTorch's clip_grad_norm_: limit / (norm of all gradients + 1e-6), at
-/// most 1. NaN stays NaN; without a limit, which is infinity, even gradients
-/// whose norm overflows are left alone.
+/// Computes the factor of PyTorch's clip_grad_norm_: limit / (norm of all
+/// gradients + 1e-6), at most 1. NaN stays NaN. An infinite limit means no
+/// clipping, even if the norm overflows.
 static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
   Expression limit = squares.at(tasks.read(Purpose::clip_norm));
   Expression norm = squares.apply<SqrtOp>();
@@ -336,7 +339,7 @@ static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
   return limit.compare(ComparePredicate::equal, kNone).select(1.0, scale);
 }
 
-/// Builds the clip. Squares are added in the order of the parameters.
+/// Builds the clip task. Squares are added up in the order of the parameters.
 void hfta::buildClipTask(TaskBuilder &tasks) {
   tasks.startTask(parts::kClip, -1);
   OpBuilder &builder = tasks.getBuilder();
@@ -360,7 +363,8 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
 }
 
-/// Builds the mean loss, where tasks add up the sums of losses and weights.
+/// Builds the mean loss, if tasks have added up the sums of losses and of
+/// weights.
 void hfta::buildReportTask(TaskBuilder &tasks) {
   if (!tasks.getVariables().lookup(Purpose::loss_weight))
     return;

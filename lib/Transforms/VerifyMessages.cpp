@@ -1,10 +1,11 @@
 //===- VerifyMessages.cpp - Checks messages for deadlocks -----------------===//
 //
 // Transports buffer small messages and so hide a wrong order, which then blocks
-// a larger model, or another network. Here nothing is buffered: a send ends
-// when its receive has begun, and a queue does one thing at a time. Schedules
-// that end here end on every transport that orders no more than queues and
-// pairs of workers do, where queues hold the commands that they are given.
+// a larger model, or blocks on another network. Here, nothing is buffered: a
+// send ends only when its receive has begun, and a queue runs one command at a
+// time. A schedule that ends here also ends on every transport that serializes
+// nothing but the commands of a queue and the messages between two workers, if
+// queues can hold all commands that they are given.
 //===----------------------------------------------------------------------===//
 
 #include "VerifyMessages.h"
@@ -19,13 +20,13 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A command of a queue that may have to wait.
+/// A command of a queue that may have to wait for others.
 struct Step {
   enum Kind { record, await, send, receive, meet } kind;
   Operation *op;
-  int64_t number = 0;      ///< an event; or the other worker of a message
-  int64_t count = 0;       ///< await: how often the event must have happened
-  int64_t microBatch = -1; ///< a message's; -1: none
+  int64_t number = 0;      ///< an event, or the other worker of a message
+  int64_t count = 0;       ///< await: the number of records to wait for
+  int64_t microBatch = -1; ///< the micro-batch of a message; -1: none
 };
 
 struct Queue {
@@ -36,7 +37,7 @@ struct Queue {
   }
 };
 
-/// Collects the steps of one worker's queues.
+/// The queues of one worker. A traversal of a schedule collects their steps.
 class Worker : public ScheduleTraversal {
 public:
   Worker(const Job &job, int64_t stage, int64_t replica, int64_t microBatches,
@@ -58,7 +59,7 @@ public:
   }
 
   std::map<int64_t, Queue> queues;
-  std::map<int64_t, int64_t> happened; ///< events
+  std::map<int64_t, int64_t> happened; ///< how often each event was recorded
 
 private:
   Worker(const Job &job, int64_t stage, int64_t replica, int64_t microBatches,
@@ -108,7 +109,7 @@ private:
   LogicalResult checkAllDone();
 
   std::vector<Worker> workers;
-  SmallVector<int64_t> firsts; ///< first worker of each stage; and the end
+  SmallVector<int64_t> firsts; ///< the first worker of each stage, and the end
 };
 
 } // namespace
@@ -117,9 +118,10 @@ private:
 // One worker
 //===----------------------------------------------------------------------===//
 
-/// Adds a message. A micro-batch's is exchanged with the worker of the other
-/// stage that has the same one. Other messages go from replica i mod r, of r,
-/// to replica i, for all replicas.
+/// Adds a message. A message for a micro-batch is exchanged with the worker of
+/// the other stage that has the same micro-batch. Other messages go from
+/// replica i mod r of a stage with r replicas to each replica i of the other
+/// stage.
 void Worker::addMessage(Step::Kind kind, Operation *op, int64_t queue,
                         int64_t other, int64_t ahead) {
   int64_t first = 0;
@@ -209,8 +211,9 @@ static std::string describeMessage(const Step &step) {
   return text;
 }
 
-/// Pairs messages of one segment, which are always whole, in their order
-/// between two workers.
+/// Completes a send together with its receive, and returns whether the receive
+/// has begun. Messages of one segment, which always contain all of it, are
+/// paired in their order between the two workers.
 FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
   const Step &sent = *queue.getHead();
   Worker &peer = workers[sent.number];
@@ -230,7 +233,8 @@ FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
   return false;
 }
 
-/// Lets the replicas of a stage meet at these commands, in their order.
+/// Completes a collective command if it is the next one of this queue in all
+/// replicas of the stage. Returns whether it is.
 bool Team::meet(int64_t worker, int64_t number) {
   const auto *end = llvm::upper_bound(firsts, worker);
   auto replicas = llvm::seq(*(end - 1), *end);
@@ -246,7 +250,8 @@ bool Team::meet(int64_t worker, int64_t number) {
   return true;
 }
 
-/// Does what a queue can do now; returns whether it did anything.
+/// Runs the commands of a queue until one has to wait. Returns whether any has
+/// run.
 FailureOr<bool> Team::advance(int64_t worker, Queue &queue) {
   bool hasAdvanced = false;
   while (const Step *head = queue.getHead()) {
@@ -272,7 +277,7 @@ FailureOr<bool> Team::advance(int64_t worker, Queue &queue) {
         break;
       hasAdvanced = true;
       continue;
-    } else { // a receive: the sender completes both
+    } else { // a receive, which its send completes
       break;
     }
     ++queue.done;
@@ -281,7 +286,8 @@ FailureOr<bool> Team::advance(int64_t worker, Queue &queue) {
   return hasAdvanced;
 }
 
-/// Whether the other worker of a message still has to send, or to receive it.
+/// Returns whether the other worker of a message still has to send or receive
+/// it.
 bool Team::isExpected(int64_t worker, const Step &message) const {
   auto counterpart = message.kind == Step::send ? Step::receive : Step::send;
   return llvm::any_of(workers[message.number].queues, [&](const auto &entry) {
@@ -296,8 +302,9 @@ bool Team::isExpected(int64_t worker, const Step &message) const {
   });
 }
 
-/// Reports a message without a counterpart, for which others may wait; else the
-/// first one, where all wait in a cycle.
+/// Reports a command that never ends, if there is one: preferably a message
+/// without a counterpart, for which others may be waiting, else the first
+/// command of a cycle.
 LogicalResult Team::checkAllDone() {
   std::optional<std::pair<int64_t, Step>> found;
   bool isCause = false;
@@ -340,8 +347,8 @@ LogicalResult Team::run() {
   return checkAllDone();
 }
 
-/// Returns the sets of periods that may not be due: subsets of those by which a
-/// schedule chooses copies.
+/// Returns the sets of periods for which no copy may be due: all subsets of the
+/// periods by which a schedule chooses copies.
 static std::vector<std::set<StringRef>>
 listIdle(ArrayRef<ScheduleOp> schedules) {
   std::set<StringRef> periods;
@@ -372,7 +379,7 @@ LogicalResult hfta::verifyMessages(ModuleOp module, const Job &job) {
     if (static_cast<int64_t>(ofStages.size()) != job.getStageCount())
       return ofStages.front().emitOpError("exists for only ")
              << ofStages.size() << " of " << job.getStageCount() << " stages";
-    // An evaluation's last batch may be smaller.
+    // The last batch of an evaluation may have fewer micro-batches.
     SmallVector<int64_t> counts = {job.microBatches};
     if (kind == schedules::kEvaluate && job.microBatches > 1)
       counts.append({1, job.microBatches - 1});

@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Simulates the schedules of all stages' workers side by side, with messages
-/// that begin only when both sides are ready, one at a time per queue.
-/// Diagnoses a message without a counterpart, or with a different one, and
-/// deadlocks. Does nothing for a job of one stage.
+/// Simulates the schedules of all stages' workers together. Messages begin only
+/// when both sides are ready, one at a time per queue. Reports messages without
+/// a counterpart or with a different one, and deadlocks. Does nothing for a job
+/// with a single stage.
 LogicalResult verifyMessages(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

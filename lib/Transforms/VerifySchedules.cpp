@@ -1,4 +1,4 @@
-//===- VerifySchedules.cpp - Checks what each command finds ---------------===//
+//===- VerifySchedules.cpp - Checks the accesses of commands --------------===//
 
 #include "ArenaContents.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -23,13 +23,13 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Follows several calls of one schedule, command by command in the host's
-/// order. After each call the host waits until all is done; before it, nothing
-/// is in flight, except at `initialize`.
+/// Follows several calls of one schedule, command by command, in the host's
+/// order. After each call, the host waits until everything is done. So nothing
+/// is in flight before a call, except before `initialize`.
 class ScheduleWalk : public ScheduleTraversal {
 public:
-  /// Follows one of the ranks that share the stage's replicas. `offered`: the
-  /// host offers each call the next one's batch.
+  /// Follows one of the ranks that share the stage's replicas. With `offered`,
+  /// the host offers the next call's batch in each call.
   ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, StageRank rank,
                bool offered)
       : ScheduleTraversal(rank, {}, 0), job(job), stage(stage), symbols(module),
@@ -103,7 +103,8 @@ private:
     return {Space::segment, number, getInstance(number), 0,
             cast<SegmentAttr>(segments[number]).getBytes()};
   }
-  /// Returns the range of a place, for all copies.
+  /// Returns the range of a place, for all copies; nothing if it isn't in a
+  /// segment or its image.
   std::optional<CommandRange> getRange(PlaceAttr place, int64_t bytes,
                                        int64_t ahead) const {
     if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
@@ -121,30 +122,30 @@ private:
   SymbolTable symbols;
   ArrayAttr segments;
   bool offered;
-  /// The micro-batches of a call that the one before has uploaded, and those of
-  /// the next one that it uploads.
+  /// The number of a call's micro-batches that the previous call has uploaded,
+  /// and the number of those of the next call that this call uploads.
   int64_t held = 0, coming = 0;
   ScheduleClocks clocks;
-  /// Queues that the host no longer waits for: the next turn of several steps
-  /// begins while these still write the last one's data.
+  /// Queues for which the host no longer waits: the next turn of several steps
+  /// begins while these still write the previous turn's data.
   std::set<Queue> goingOn;
-  /// The micro-batches, by place, for which a command of an order has run a
-  /// task.
+  /// The micro-batches, by place, for which a command in a case of actions has
+  /// run a task.
   std::map<Operation *, std::set<int64_t>> placesOf;
   ScheduleContents contents;
   ArenaContents arena;
-  /// The queue that last exchanged something with other ranks, and when.
+  /// The queue that last exchanged something with other ranks, and the time.
   std::optional<ScheduleClocks::Time> lastExchange;
-  /// The last time of messages of a segment, by whether they are sent, the
-  /// other stage, and the segment.
+  /// The time of the last message of a segment, by whether it is sent, by the
+  /// other stage, and by the segment.
   std::map<std::tuple<bool, int64_t, int64_t>, ScheduleClocks::Time>
       lastMessages;
 };
 
 } // namespace
 
-/// Returns how many micro-batches to follow: as many as it takes for places and
-/// events to repeat; orders list all.
+/// Returns the number of micro-batches to follow: enough for places and events
+/// to repeat, or all with several stages, as orders list all of them.
 int64_t ScheduleWalk::countMicroBatches() const {
   int64_t most = 1;
   for (auto segment : segments.getAsRange<SegmentAttr>())
@@ -153,15 +154,15 @@ int64_t ScheduleWalk::countMicroBatches() const {
                                  : std::min(job.microBatches, 2 * most + 2);
 }
 
-/// Lists the calls to follow. The first call's batch isn't uploaded yet, the
-/// second one's may be, and the third one's may be in the place of the first
-/// one's. In the fourth call all copies have one turn, so that nothing waits
-/// for commands of a second one. An evaluation's batch may have fewer
-/// micro-batches, or none; if there are few, a rank has none.
+/// Lists the calls to follow. The batch of the first call isn't uploaded yet;
+/// the second one's may be; and the third one's may be in the place of the
+/// first one's. In the fourth call, all copies have one turn, so that nothing
+/// waits for commands of a second turn. The batch of an evaluation may have
+/// fewer micro-batches, or none; if there are few, some ranks have none.
 SmallVector<ScheduleWalk::Call>
 ScheduleWalk::listCalls(ScheduleOp schedule) const {
   int64_t all = countMicroBatches();
-  // A schedule that only moves data has no micro-batches.
+  // A schedule that only moves data doesn't depend on micro-batches.
   if (llvm::is_contained(schedules::kOfTurn, schedule.getKind()) &&
       schedule.getKind() != schedules::kTurnStep)
     return {Call{/*microBatches=*/0, /*turns=*/1}};
@@ -180,7 +181,7 @@ void ScheduleWalk::begin(const Call &call) {
   idle.clear();
 }
 
-/// Whether the call runs the task, for some copies.
+/// Returns whether the call runs the task for any copies.
 bool ScheduleWalk::isRunInCall(RunOp run) const {
   for (Operation *op = run->getParentOp(); op; op = op->getParentOp())
     if (auto every = dyn_cast<EveryOp>(op); every && !isFor(every))
@@ -188,7 +189,8 @@ bool ScheduleWalk::isRunInCall(RunOp run) const {
   return true;
 }
 
-/// Checks that ranks meet at these commands in the same order.
+/// Checks that a collective command comes after the previous one, so that all
+/// ranks run these commands in the same order.
 LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
   if (lastExchange && !clocks.isKnown(queue, *lastExchange))
     return op->emitOpError("exchanges with other ranks while ")
@@ -226,7 +228,7 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
   return contents.run(run, task, now);
 }
 
-/// Checks that an order does its actions for each of the worker's
+/// Checks that each command in a case of actions ran for all of the worker's
 /// micro-batches.
 LogicalResult ScheduleWalk::checkActions(ScheduleOp schedule) {
   WalkResult result = schedule.walk([&](RunOp run) {
@@ -247,7 +249,8 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   bool isField = transfer.getFrom().getSpace() == Space::field;
   if (isField && of < held)
     return success();
-  // Only the first micro-batch of an offered batch is uploaded.
+  // Only the first micro-batch of the next batch is uploaded, and only if that
+  // is offered.
   bool isPast =
       isField ? of > count || (of == count && !offered) : isPastLast(ahead);
   if (isPast)
@@ -266,7 +269,7 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   return contents.transfer(transfer, now);
 }
 
-/// Notes the access of a range in all instances of a segment.
+/// Notes an access of a range in all instances of a segment.
 LogicalResult
 ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
                        int64_t bytes,
@@ -280,8 +283,8 @@ ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
   return success();
 }
 
-/// Notes that the rank sends its own micro-batches' data and receives the
-/// others'.
+/// Notes that the rank sends the data of its own micro-batches and receives
+/// those of the others.
 LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
   Queue queue = clocks.start(gather);
   auto isReceived = [&](int64_t number) {
@@ -309,7 +312,7 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
   return contents.addUp(reduce);
 }
 
-/// Notes the accesses of all instances, at their current places.
+/// Notes accesses of all instances, at their current places in the arena.
 LogicalResult ScheduleWalk::addUpInArena(AllReduceOp reduce, Queue queue) {
   int64_t number = reduce.getAt().getNumber();
   auto segment = cast<SegmentAttr>(segments[number]);
@@ -326,7 +329,7 @@ LogicalResult ScheduleWalk::addUpInArena(AllReduceOp reduce, Queue queue) {
   return success();
 }
 
-/// Notes a broadcast, unless the rank takes no part in it.
+/// Notes a broadcast, unless the rank neither sends nor receives.
 LogicalResult ScheduleWalk::followBroadcast(BroadcastBytesOp broadcast) {
   bool receives = rank.findSource(broadcast).has_value();
   if (!receives && !rank.gives(broadcast))
@@ -350,8 +353,8 @@ LogicalResult ScheduleWalk::followTakeGroup(TakeGroupOp take) {
   return contents.takeGroup(take);
 }
 
-/// Returns the micro-batch's instances, or all where no micro-batch is current;
-/// none past the last one.
+/// Returns the instances that a command moves: that of the current micro-batch,
+/// or all if there is none. Returns none for micro-batches after the last one.
 template <typename OpTy>
 SmallVector<int64_t> ScheduleWalk::findInstances(OpTy move) const {
   auto ahead = static_cast<int64_t>(move.getAhead());
@@ -364,7 +367,7 @@ SmallVector<int64_t> ScheduleWalk::findInstances(OpTy move) const {
       0, cast<SegmentAttr>(segments[number]).getInstances()));
 }
 
-/// Notes a transfer between an instance's place and the store.
+/// Notes a transfer between an instance's place in the arena and the store.
 LogicalResult ScheduleWalk::move(Operation *op, Queue queue,
                                  ArenaContents::Place place, bool isFetch) {
   auto [begin, end] = *arena.find(place);
@@ -402,7 +405,7 @@ LogicalResult ScheduleWalk::followEvict(EvictOp evict) {
   return success();
 }
 
-/// Notes the access of a segment at its current place.
+/// Notes an access of a segment at its current place.
 LogicalResult ScheduleWalk::useSegment(RunOp run, Queue queue, int64_t number,
                                        bool isWrite) {
   if (arena.isResident(number))
@@ -451,8 +454,8 @@ void ScheduleWalk::followAwait(AwaitOp await) {
     clocks.await(await, *event);
 }
 
-/// Whether the runtime initializes a segment's memory. Memory that a task
-/// writes before another one reads it isn't initialized.
+/// Returns whether the runtime initializes a segment's memory. It doesn't if a
+/// task always writes the memory before another one reads it.
 static bool isReset(Role role) {
   switch (role) {
   case Role::saved:
@@ -478,8 +481,8 @@ static bool isReset(Role role) {
   llvm_unreachable("all roles are above");
 }
 
-/// Notes the initialization of segments, which is in queue 0; `initialize` is
-/// issued without waiting for it. The host's images are written at once.
+/// Notes the initialization of segments, which is in queue 0. `initialize` is
+/// issued without waiting for it.
 void ScheduleWalk::resetSegments() {
   Queue first = clocks.start(Queue(0, 0));
   for (auto [index, segment] :
@@ -494,8 +497,8 @@ void ScheduleWalk::resetSegments() {
   }
 }
 
-/// Ends a call: later commands come after all earlier ones, except for those
-/// still in flight.
+/// Ends a call. Later commands come after all earlier ones, except for those of
+/// queues for which the host doesn't wait.
 void ScheduleWalk::finishCall(ScheduleOp schedule) {
   auto module = schedule->getParentOfType<ModuleOp>();
   if (schedule.getKind() == schedules::kEndTurn &&

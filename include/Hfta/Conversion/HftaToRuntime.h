@@ -15,8 +15,9 @@ namespace mlir::hfta {
 #define GEN_PASS_DECL_CONVERTHFTATORUNTIME
 #include "Hfta/Conversion/Passes.h.inc"
 
-/// The symbol of the hfta_image_table with the kernels of a program for GPUs,
-/// which code generation defines.
+/// Symbol of the hfta_image_table that holds a program's GPU kernels. The
+/// conversion refers to the table, and code generation in the driver defines
+/// it.
 inline constexpr llvm::StringLiteral kImagesSymbol = "hfta_images";
 
 } // namespace mlir::hfta

@@ -1,7 +1,8 @@
 //===- LowerGpuKernels.h - Kernels as code of a GPU's threads ---*- C++ -*-===//
 //
-// Kernels are functions of one copy's plain tensors on every target. A thread
-// of a GPU computes single elements of the results.
+// Lowers kernels, functions on one copy's plain tensors, to code for the
+// threads of a GPU. A thread computes single elements of the kernel's results,
+// or the threads of a block together compute tiles of products and share sums.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_CONVERSION_LOWERGPUKERNELS_H
@@ -28,70 +29,85 @@ namespace mlir::hfta {
 #define GEN_PASS_DECL_HFTAMAPKERNELSTOGPU
 #include "Hfta/Conversion/Passes.h.inc"
 
-/// On ops with reduction loops: the number of lanes in which their terms are
-/// added up; the lanes are then added in pairs. On kernels on tensors: how many
-/// threads of a block of `kSumThreads` share a sum; the second attribute says
-/// that these are neighbours, as their terms are.
+/// Attribute of an op with reduction loops: the number of lanes in which its
+/// terms are added up. The sums of the lanes are then added in pairs. On a
+/// kernel on tensors, it is the number of threads that compute one sum
+/// together, out of the `kSumThreads` threads of a block.
 inline constexpr llvm::StringLiteral kSumLanesAttrName = "hfta.sum_lanes";
-/// On an op with lanes: how many neighbouring terms a lane takes at a time; 1
-/// if absent.
+/// Attribute of an op with lanes (`kSumLanesAttrName`): how many adjacent terms
+/// a lane takes at a time; 1 if absent.
 inline constexpr llvm::StringLiteral kSumUnitAttrName = "hfta.sum_unit";
+/// Unit attribute of a kernel whose threads share sums: the threads of one sum
+/// are adjacent in the block, because its terms are adjacent in memory.
 inline constexpr llvm::StringLiteral kLanesInsideAttrName = "hfta.lanes_inside";
+/// Number of threads of a block whose threads share sums.
 inline constexpr int64_t kSumThreads = 256;
-/// On kernels on tensors with sums of rows of their results: for each result
-/// the axes that enumerate rows, in the order of the sums' axes. One or several
-/// threads have a row.
+/// Attribute of a kernel on tensors that also returns sums over the rows of its
+/// other results: for each result a list of its axes that number the rows. The
+/// lists have the order of the sums' axes. Each row is computed by one thread,
+/// or by several together.
 inline constexpr llvm::StringLiteral kRowAxesAttrName = "hfta.row_axes";
 
-/// On kernels on tensors: how many neighbouring elements a thread computes at a
-/// time.
+/// Attribute of a kernel on tensors: how many adjacent elements a thread
+/// computes at a time; 1 if absent.
 inline constexpr llvm::StringLiteral kRunAttrName = "hfta.run";
 
-/// On lowered kernels: the threads of a block. On kernels that aren't lowered
-/// yet: only if the threads of a block work together.
+/// Attribute of a lowered kernel: the number of threads of a block. A kernel
+/// that isn't converted to NVVM yet has it only if the threads of a block work
+/// together.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
     "hfta.block_threads";
-/// On kernels as a thread's code: the threads of a block share sums.
+/// Unit attribute of a kernel that has become the code of a thread: threads of
+/// a block compute sums together.
 inline constexpr llvm::StringLiteral kSharesSumsAttrName = "hfta.shares_sums";
-/// On kernels as a thread's code: some index may need more than 32 bits.
+/// Unit attribute of a kernel that has become the code of a thread: an index
+/// may need more than 32 bits.
 inline constexpr llvm::StringLiteral kWideIndicesAttrName = "hfta.wide_indices";
-/// The largest number of elements or threads whose indices have 32 bits. It is
-/// less than 2^31, as tiles and lanes go a little beyond the ends of axes.
+/// The largest number of elements or threads for which indices have 32 bits. It
+/// is less than 2^31 because indices in tiles and lanes can exceed the ends of
+/// axes a little.
 inline constexpr int64_t kMostNarrowElements =
     std::numeric_limits<int32_t>::max() - (1 << 20);
-/// On kernels, and on their entry points: the kernel that this one replaces on
-/// chips with instructions of warp groups.
+/// Attribute of a kernel or entry point that uses instructions of warp groups:
+/// the symbol of the one that it replaces on chips that have these
+/// instructions.
 inline constexpr llvm::StringLiteral kWarpGroupsOfAttrName =
     "hfta.warp_groups_of";
-/// The assembly by which a thread waits for the products of its warp group; the
-/// sums are its operands and results.
+/// Inline assembly by which a thread waits for all products of its warp group.
+/// The sums are its operands and results, so that no use of a sum can move
+/// before the wait.
 inline constexpr llvm::StringLiteral kWaitAssembly =
     "wgmma.wait_group.sync.aligned 0;";
 /// NVVM's address space of shared memory.
 inline constexpr unsigned kSharedAddressSpace = 3;
-/// The named barrier at which some threads of a block wait. Its arguments are
-/// its number and how many threads wait there.
+/// The LLVM intrinsic by which some threads of a block wait for each other at a
+/// named barrier. Its arguments are the barrier's number and the number of
+/// threads that wait.
 inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
     "llvm.nvvm.barrier.cta.sync.aligned.count";
-/// On kernels of warp groups: the tensor maps with which a producer warp, which
-/// does nothing else, copies boxes of the operands. They are dictionaries of
-/// `argument`, `element_bytes`, and, with the innermost dimension first,
-/// `sizes`, `strides` in bytes, `box` and `steps`. A kernel with maps has a
-/// pointer to them in place of scratch memory.
+/// Attribute of a kernel of warp groups: the tensor maps by which a producer
+/// warp copies boxes of the operands to shared memory, while the other warps
+/// compute. It is a list of dictionaries with `argument`, `element_bytes` and,
+/// with the innermost dimension first, `sizes`, `strides` (in bytes), `box` and
+/// `steps`. The last parameter of such a kernel points to the maps; other
+/// kernels have scratch memory there.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "hfta.tensor_maps";
-/// On entry points: the number of maps in the last parameter
-/// (hfta_warp_group_launch).
+/// Attribute of an entry point whose last parameter holds tensor maps: the
+/// number of maps (hfta_warp_group_launch).
 inline constexpr llvm::StringLiteral kMapCountAttrName = "hfta.map_count";
-/// On kernels of warp groups and their entry points: the bytes of dynamic
-/// shared memory.
+/// Attribute of a kernel of warp groups and of its entry point: the size of the
+/// dynamic shared memory, in bytes.
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "hfta.shared_bytes";
-/// On a kernel that another one replaces on chips with warp groups: that one's
-/// launch, if it differs, described by the attributes above.
+/// Attribute of a kernel that has a replacement for chips with warp groups: a
+/// dictionary that describes the replacement's launch by
+/// `kBlockThreadsAttrName`, `kSharedBytesAttrName` and `kTensorMapsAttrName`.
+/// It is absent if both are launched in the same way.
 inline constexpr llvm::StringLiteral kWarpGroupLaunchAttrName =
     "hfta.warp_group_launch";
-/// On lowered kernels: the symbol of the entry point in images for GPUs.
+/// Attribute of a lowered kernel: the symbol of its entry point in images for
+/// GPUs.
 inline constexpr llvm::StringLiteral kGpuEntryAttrName = "hfta.gpu_entry";
-/// The name of the module of GPU code in the program's module.
+/// Name of the nested module that holds the program's code for GPUs.
 inline constexpr llvm::StringLiteral kGpuModuleName = "hfta.gpu";
 
 struct LowerGpuKernelsOptions : PassPipelineOptions<LowerGpuKernelsOptions> {
@@ -108,8 +124,9 @@ void buildLowerGpuKernelsPipeline(OpPassManager &pm,
                                   const LowerGpuKernelsOptions &options);
 
 /// Builds the passes from kernels on tensors to functions for the host's
-/// processor, of which each call does a thread's work: these run GPU threads'
-/// code without a GPU. Threads work together wherever they can.
+/// processor. Each call of a function does the work of one GPU thread, so that
+/// tests can run this code without a GPU. Threads work together wherever that
+/// is possible, even in small kernels.
 void buildThreadsOnHostPipeline(OpPassManager &pm);
 void registerLowerGpuKernelsPipelines();
 

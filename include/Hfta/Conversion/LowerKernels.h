@@ -5,16 +5,16 @@
 //
 //   void entry(void *const *buffers, int64_t item, void *scratch)
 //
-// `buffers` are the kernel's arguments, then its results except those that
+// `buffers` are the kernel's arguments, then those of its results that don't
 // overwrite an argument. The items of a kernel write disjoint parts of the
-// results, and all of them together write every element. A kernel with lanes
-// gets one list of buffers for each lane, one after the other, and a list of
-// items.
+// results, and together they write every element. A kernel with lanes computes
+// several items per call; its entry point takes a list of items, and the
+// buffers of all lanes, one lane after the other (hfta_lanes_kernel).
 //
-// How a kernel is cut into items follows from its shapes, and from how many
-// copies share the threads. Each element is computed by the same operations in
-// the same order, however items, vectors and registers are laid out: nothing is
-// reassociated or contracted.
+// How a kernel is divided into items depends on its shapes, and on how many
+// copies share the threads. This division, like the choice of vectors and
+// registers, never changes by which operations, and in which order, an element
+// is computed: nothing is reassociated or contracted.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_CONVERSION_LOWERKERNELS_H
@@ -32,12 +32,12 @@ class RewritePatternSet;
 
 namespace mlir::hfta {
 
-/// Marks functions that are kernels.
+/// Unit attribute of a function that is a kernel.
 inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
-/// On kernels on tensors: for each result the argument that it overwrites, or
-/// -1.
+/// Attribute of a kernel on tensors: for each result the index of the argument
+/// that it overwrites, or -1.
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
-/// On lowered kernels: the number of work items.
+/// Attribute of a lowered kernel: the number of work items.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
 /// Returns whether a function is a kernel whose arguments and results are still
 /// tensors.
@@ -45,36 +45,42 @@ inline bool isKernelOnTensors(func::FuncOp function) {
   return function->hasAttr(kKernelAttrName) && !function.isDeclaration() &&
          !function->hasAttr(kItemsAttrName);
 }
-/// On lowered kernels: the bytes of each operand, of one copy.
+/// Attribute of a lowered kernel: the size in bytes of each operand of one
+/// copy.
 inline constexpr llvm::StringLiteral kOperandBytesAttrName =
     "hfta.operand_bytes";
-/// On lowered kernels: how many items a call computes at once, of any copies.
+/// Attribute of a lowered kernel: how many items a call computes at once, one
+/// per lane of a vector. The items may be of different copies. 1 if absent.
 inline constexpr llvm::StringLiteral kLanesAttrName = "hfta.lanes";
-/// On an LLVM function: it is a kernel whose short loops are to be unrolled, so
-/// that what windows share stays in registers.
+/// Attribute of an LLVM function that is a kernel: its short loops are to be
+/// unrolled, so that elements shared by overlapping windows stay in registers.
 inline constexpr llvm::StringLiteral kSharesWindowsAttrName =
     "hfta-shares-windows";
-/// On lowered kernels: the bytes of scratch memory.
+/// Attribute of a lowered kernel: the bytes of scratch memory that each thread
+/// needs.
 inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
-/// On kernels: how many copies a launch computes, 1 if absent.
+/// Attribute of a kernel: how many copies a launch computes; 1 if absent.
 inline constexpr llvm::StringLiteral kCopiesAttrName = "hfta.copies";
-/// On a loop that computes a kernel's only result, which it carries, in
-/// independent parts: the work of all parts, from which it is decided how to
-/// cut the loop into items.
+/// Attribute of a loop whose iterations are independent parts of a kernel's
+/// only result: the work of all iterations together, an estimate in operations.
+/// From it the loop's division into items is chosen.
 inline constexpr llvm::StringLiteral kPartsAttrName = "hfta.parts";
-/// On kernels of loops: the orders of their sums (#hfta.sum_order). Ops refer
-/// to them by index until `hfta-verify-sum-order` erases these marks.
+/// Attribute of a kernel that consists of loops: a list of the orders of its
+/// sums (#hfta.sum_order). The marks below refer to sums by their indices in
+/// this list. `hfta-verify-sum-order` erases the list and the marks.
 inline constexpr llvm::StringLiteral kSumsAttrName = "hfta.sums";
-/// On an op that adds a term to a running value, or combines running values.
+/// Mark of an op that adds a term to a sum's running value.
 inline constexpr llvm::StringLiteral kTermAttrName = "hfta.term_of";
+/// Mark of an op that combines two running values of a sum.
 inline constexpr llvm::StringLiteral kCombineAttrName = "hfta.combines";
-/// On an op that makes a sum's initial value.
+/// Mark of an op that makes a sum's initial value.
 inline constexpr llvm::StringLiteral kStartAttrName = "hfta.start_of";
-/// On a loop over terms, and on memory that holds copies of an operand.
+/// Mark of a loop over the terms of a sum.
 inline constexpr llvm::StringLiteral kTermLoopAttrName = "hfta.term_loop";
+/// Mark of memory that holds packed copies of an operand.
 inline constexpr llvm::StringLiteral kPanelAttrName = "hfta.panel";
-/// The suffix, after a kernel's name, of its C entry point.
+/// Suffix, after a kernel's name, of its C entry point.
 inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 
 #define GEN_PASS_DECL_HFTABUFFERIZEKERNELS
@@ -95,46 +101,52 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
       llvm::cl::init(false)};
 };
 
-/// Returns how patterns are applied to kernels: their regions have one block
-/// each until loops become branches, so there is nothing to simplify about
-/// blocks.
+/// Returns the configuration for applying patterns to kernels. It disables the
+/// simplification of regions, which would have nothing to do: until loops
+/// become branches, each region has one block.
 GreedyRewriteConfig getKernelRewriteConfig();
 
-/// Adds the passes that simplify kernels and remove duplicates from them.
+/// Adds the passes that canonicalize kernels and eliminate common
+/// subexpressions.
 void addKernelCleanUp(OpPassManager &kernels);
 
-/// Builds the passes from kernels on tensors to LLVM functions, each with a C
-/// entry point, for the module's `hfta.target`. Other ops of the module stay as
-/// they are.
+/// Builds the passes that lower kernels on tensors to LLVM functions, each with
+/// a C entry point, for the module's `hfta.target`. Other ops of the module
+/// aren't changed.
 void buildLowerKernelsPipeline(OpPassManager &pm,
                                const LowerKernelsOptions &options);
 void registerLowerKernelsPipeline();
-/// Builds the last passes of these: from kernels that are loops on memory.
+/// Builds the last passes of this pipeline, which lower kernels that are loops
+/// on memory to LLVM functions.
 void buildKernelFunctionsPipeline(OpPassManager &pm);
-/// Builds these last passes without the conversion to LLVM.
+/// Builds the passes of buildKernelFunctionsPipeline except the conversion to
+/// LLVM.
 void buildKernelLoopsPipeline(OpPassManager &pm);
 
-/// A kernel that is an LLVM function. Its parameters are pointers to `buffers`
-/// buffers of all lanes, the item of each lane, and scratch memory.
+/// A kernel that is an LLVM function without a C entry point. Its parameters
+/// are `buffers` pointers (the buffers of all lanes), then an item for each of
+/// the `lanes`, then a pointer to scratch memory.
 struct LoweredKernel {
   StringAttr name;
   Location loc;
   unsigned buffers, lanes;
-  unsigned indexBits;
+  unsigned indexBits; ///< 32 or 64
 };
 
-/// Converts kernels that are loops on memory, without entry points, and the
-/// constants that they read. `hasNarrowIndices` returns whether a kernel's
-/// indices have 32 bits rather than 64.
+/// Converts kernels that are loops on memory, and the constants that they read,
+/// to the LLVM dialect. Doesn't create entry points. `hasNarrowIndices` returns
+/// whether a kernel's indices have 32 bits rather than 64. Fails, with a
+/// diagnostic, if an op can't be converted.
 FailureOr<SmallVector<LoweredKernel>> convertKernelsToLLVM(
     ModuleOp module,
     llvm::function_ref<bool(func::FuncOp kernel)> hasNarrowIndices =
         [](func::FuncOp) { return false; });
 
-/// Adds patterns that turn functions into polynomials, those without
-/// polynomials into calls of the C library, and powers with integer exponents
-/// into products. `canScale`: the target multiplies by powers of two in one
-/// instruction; it changes no bits.
+/// Adds patterns that turn math functions into polynomials or, where there is
+/// no polynomial, into calls of the C library, and powers with integer
+/// exponents into products. `canScale` says that the target multiplies by
+/// powers of two in one instruction; this makes code faster and changes no
+/// result.
 void populateExpandMathPatterns(RewritePatternSet &patterns, bool canScale);
 
 } // namespace mlir::hfta

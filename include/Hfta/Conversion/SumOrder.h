@@ -9,21 +9,26 @@
 
 namespace mlir::hfta {
 
-/// Returns the order in which an op adds its terms; null if it reduces nothing,
-/// or has no terms. The order's reads are indices of operands.
+/// Returns the order in which an op's loops add its terms, or null if it has no
+/// reduction loops or one of them has no iterations. The order describes each
+/// operand's read by the indices of the element.
 SumOrderAttr getLoopOrder(linalg::GenericOp op);
 
-/// Returns the order of an op on memory whose loops over terms are `axes`, the
-/// outermost first. The order's reads are addresses.
+/// Returns the order of an op on memory whose reduction loops are over `axes`,
+/// the outermost first, or null as above. The order describes each operand's
+/// read by the element's address. For `lanes` and `vectors` see
+/// #hfta.sum_order.
 SumOrderAttr getAddressOrder(linalg::GenericOp op, ArrayRef<unsigned> axes,
                              int64_t lanes, int64_t vectors);
 
-/// States an op's order, if the op itself determines it.
+/// Sets an op's attribute `hfta.sum_order` to the order of its loops, if it has
+/// one.
 void stateSumOrder(linalg::GenericOp op);
 
-/// States the order of an op that replaces another one and adds its terms as
-/// that one did, read where they now are. Does nothing if the terms are
-/// different.
+/// Sets the attribute `hfta.sum_order` of an op that replaces another one with
+/// the order `stated`. The op must add the same terms in the same order, but
+/// may read them from other places. Does nothing if the sizes of the reduction
+/// loops differ.
 void keepSumOrder(linalg::GenericOp op, SumOrderAttr stated);
 
 } // namespace mlir::hfta

@@ -7,9 +7,11 @@
 
 namespace mlir::hfta {
 
-/// Trains the options' model on the batch of its record, in this process and in
-/// f64, and compares losses, gradients and running statistics with those of the
-/// record. Returns `input` where they differ.
+/// Compares the gradients that Hfta computes with those in a record that
+/// PyTorch has written. Trains the options' model in this process, in f64, on
+/// the record's batch, and compares losses, gradients and running statistics.
+/// Returns `done` if they agree and `input` if they differ; other codes as in
+/// `compile`.
 ExitCode checkGradients(const DriverOptions &options,
                         llvm::raw_ostream &errors);
 

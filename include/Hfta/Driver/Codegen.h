@@ -15,39 +15,43 @@
 
 namespace mlir::hfta {
 
-/// The constant of type hfta_program that a compiled module exports.
+/// Symbol of the constant of type hfta_program that a compiled module exports.
 inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
 
 struct GpuImage;
 struct KernelObject;
 
-/// An LLVM module on its way to object code. Multiply-adds are fused only where
-/// the module asks for it.
+/// Compiles a module in the LLVM dialect to object code. Never fuses a
+/// multiplication and an addition, except where the module has an fma.
 class CodeGenerator {
 public:
   explicit CodeGenerator(TargetAttr target) : target(target) {}
 
-  /// Translates the module and sets the functions' target. Diagnoses failures.
+  /// Translates the module to LLVM IR, and sets the target attributes of its
+  /// functions. Reports an error if it fails.
   LogicalResult translate(ModuleOp op);
-  /// Renames the program's symbol, which is kProgramSymbol at first.
+  /// Renames the program's constant, whose symbol is kProgramSymbol at first,
+  /// and hides it outside of the linked program.
   void renameProgram(llvm::StringRef symbol);
-  /// Defines kImagesSymbol of a program for GPUs; returns false if the program
-  /// declares none.
+  /// Defines the constant kImagesSymbol of a program for GPUs as a table of
+  /// `images`. Returns false if the program doesn't declare this constant.
   bool addImages(llvm::ArrayRef<GpuImage> images);
-  /// Adds `int main(int, char **)` for programs, given by their symbols: the
-  /// module's own and others that it is linked with.
+  /// Adds `int main(int, char **)`, which calls the runtime's hfta_main with
+  /// these programs. They are given by their symbols: the module's own, and
+  /// those of modules that it is linked with.
   void addMain(llvm::ArrayRef<std::string> programs);
-  /// Adds the functions of a generated library for the program.
+  /// Adds the functions NAME_create and so on of a generated library
+  /// (getLibrarySymbols).
   void addLibrary(llvm::StringRef name);
-  /// Makes everything private but `symbols`.
+  /// Gives all symbols but `symbols` internal linkage.
   void keep(llvm::ArrayRef<std::string> symbols);
-  /// Returns the module's text or object for `phase`, which is one from llvmIR
-  /// to object.
+  /// Returns the module as LLVM IR, assembly or an object, as `phase` says.
   llvm::Expected<std::string> emit(Phase phase);
-  /// Returns objects that are to be linked together: the module is split into
-  /// parts, which are compiled in parallel. Symbols that the parts share get
-  /// the prefix `prefix`. `kernels` are those whose objects are known, or
-  /// wanted: their objects come last.
+  /// Returns the contents of object files that are to be linked together. The
+  /// module is split into parts, which are compiled in parallel; symbols that
+  /// the parts share are prefixed by `prefix`. Each of `kernels` either has its
+  /// object already, from the cache, or has code, which is compiled to its own
+  /// object. The objects of kernels come last in the result.
   llvm::Expected<std::vector<std::string>>
   emitObjects(llvm::StringRef prefix, std::vector<KernelObject> &kernels);
 
@@ -57,12 +61,12 @@ private:
   std::unique_ptr<llvm::Module> module;
 };
 
-/// Returns the number of threads that compile; 0 stands for one per processor.
-/// Each thread needs a stack and a heap of its own, so it is one thread if the
-/// process' memory limit is low.
+/// Returns how many threads may compile at once: 1 if the process has a memory
+/// limit below 4 GiB, because each thread needs its own stack and heap; else 0,
+/// which means one per processor.
 unsigned getThreadLimit();
 
-/// Returns the symbols that a generated library defines.
+/// Returns the symbols that the generated library `name` defines.
 std::vector<std::string> getLibrarySymbols(llvm::StringRef name);
 
 } // namespace mlir::hfta

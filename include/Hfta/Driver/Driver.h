@@ -7,17 +7,18 @@
 
 namespace mlir::hfta {
 
-/// Compiles as the options say. Diagnostics go to `errors`.
+/// Compiles as the options say, and returns the exit code. Diagnostics go to
+/// `errors`.
 ExitCode compile(const DriverOptions &options, llvm::raw_ostream &errors);
 
-/// Compiles the options' generated job; `objects` gets the contents of object
-/// files that define kProgramSymbol together.
+/// Compiles the options' generated job. Sets `objects` to the contents of
+/// object files that together define kProgramSymbol.
 ExitCode compileObjects(const DriverOptions &options, llvm::raw_ostream &errors,
                         std::vector<std::string> &objects);
 
 /// Runs `hftac`: reads the arguments, acts on them, and returns the exit code.
-/// It takes over the process' fatal signals, which then end the process with
-/// code 70.
+/// Installs handlers for fatal signals, after which the process exits with code
+/// 70.
 int runDriver(int argc, const char *const *argv);
 
 } // namespace mlir::hfta

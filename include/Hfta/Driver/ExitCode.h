@@ -7,7 +7,8 @@
 
 namespace mlir::hfta {
 
-/// The only table of exit codes: X(name, value, text).
+/// The table of exit codes: X(name, value, text). The enum and the texts of
+/// --help are made from it.
 #define HFTA_EXIT_CODES(X)                                                     \
   X(done, 0, "done")                                                           \
   X(input, 1, "the input is wrong")                                            \
@@ -23,7 +24,7 @@ enum class ExitCode : int {
 #undef HFTA_EXIT_CODE_ENUMERATOR
 };
 
-/// A text that follows every message about an internal error.
+/// The note that follows every message about an internal error.
 inline constexpr llvm::StringLiteral kBugReport =
     "hftac: note: this is a bug in Hfta; please report it with the input and "
     "the command line";

@@ -10,24 +10,28 @@
 
 namespace mlir::hfta {
 
-/// Whether the path is a pipe or a device, which must not be replaced by
-/// another file.
+/// Returns whether the path exists and is neither a regular file nor a folder,
+/// but for example a pipe or a device. Such a file must not be replaced.
 bool isSpecialFile(llvm::StringRef path);
 
-/// A temporary file next to its destination, which `keep` replaces. Without
-/// `keep` the file is removed, also when a signal ends the process.
+/// A temporary file in the folder of its destination. `keep` renames it to the
+/// destination, so that a reader never sees a partial file. If `keep` isn't
+/// called, the destructor removes the file, and so does a signal that ends the
+/// process.
 class OutputFile {
 public:
-  /// Creates the file; `executable` says whether it may be run.
+  /// Creates the file. `executable` says whether it gets permission to be
+  /// executed. Fails if the destination is a folder or special file.
   static llvm::Expected<OutputFile> create(llvm::StringRef destination,
                                            bool executable = false);
   OutputFile(OutputFile &&other);
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile();
 
-  /// Returns the path to which the contents are to be written.
+  /// Returns the path of the temporary file, for tools that write the contents.
   llvm::StringRef getTemporaryPath() const { return temporary; }
   llvm::Error write(llvm::StringRef contents);
+  /// Replaces the destination by the temporary file.
   llvm::Error keep();
 
 private:
@@ -37,9 +41,8 @@ private:
   std::string temporary;
 };
 
-/// Writes a file completely or not at all; "-" is standard output. A
-/// destination that isn't a regular file (a pipe, a device) is written to
-/// directly.
+/// Writes a file completely or not at all, by an OutputFile. "-" means standard
+/// output. Special files, such as pipes and devices, are written to directly.
 llvm::Error writeOutput(llvm::StringRef destination, llvm::StringRef contents);
 
 } // namespace mlir::hfta

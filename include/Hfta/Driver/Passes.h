@@ -8,12 +8,13 @@
 
 namespace mlir::hfta {
 
-/// Module attribute: the name of the phase that the module is in.
+/// Attribute of the module: the name of the phase that it has reached.
 inline constexpr llvm::StringLiteral kPhaseAttrName = "hfta.phase";
-/// Module attribute: the description of each model that goes into the binary.
+/// Attribute of the module: descriptions of the models that go into the binary.
 inline constexpr llvm::StringLiteral kModelsAttrName = "hfta.models";
 
-/// Module attribute: the costs of the tasks, as JSON for people and programs.
+/// Attribute of the module: the costs of its tasks as JSON, for programs' `info
+/// --json`.
 inline constexpr llvm::StringLiteral kPlanAttrName = "hfta.plan_json";
 
 #define GEN_PASS_DECL

@@ -1,9 +1,10 @@
 //===- Phases.h - The compiler's phases -------------------------*- C++ -*-===//
 //
-// The only tree of phases: --emit, --help, docs/hftac.md and the driver all use
-// it. The phases up to `linalg` and those of linked programs are common to all
-// targets, though from `planned` on kernels are formed for one kind of target.
-// Between `linalg` and linking, each target has a branch of its own.
+// The tree of the compiler's phases, which --emit, --help, docs/hftac.md and
+// the driver use. The phases up to `linalg`, and those of objects and linked
+// programs, are common to all targets; between them each target has its own
+// branch. From `planned` on, a module's kernels are formed for one kind of
+// target.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PHASES_H
@@ -26,6 +27,7 @@ class OpPassManager;
 
 namespace mlir::hfta {
 
+/// The phases, in the order of the tree.
 enum class Phase {
   import,
   fused,
@@ -33,14 +35,14 @@ enum class Phase {
   planned,
   scheduled,
   linalg,
-  // Phases of target `cpu`.
+  // Only target `cpu`:
   llvm,
   llvmIR,
   assembly,
-  // Phases of target `cuda`.
+  // Only target `cuda`:
   gpu,
   ptx,
-  // Phases of all targets.
+  // All targets:
   object,
   library,
   executable
@@ -49,18 +51,18 @@ enum class Phase {
 /// The settings that the pipelines of all phases need.
 struct PipelineSettings {
   std::vector<std::string> cuts;
-  /// Within a memory budget: whether to plan what stays in memory during a
-  /// step.
+  /// Whether hfta-plan-spill plans which values stay in memory during a step.
+  /// Only relevant with a memory budget.
   bool plansMemory = true;
-  /// Whether kernels are for threads that each compute single elements.
+  /// Whether kernels are for a GPU, whose threads compute single elements.
   bool byElements = false;
-  /// Whether some chip has warp-group instructions.
+  /// Whether one of the chips has instructions of warp groups.
   bool warpGroups = false;
-  /// Whether the host program that links the code may call backward several
-  /// times before an update (gradient accumulation).
+  /// Whether the program that calls a generated library may run several
+  /// backwards before an update (gradient accumulation).
   bool accumulates = false;
-  /// Whether to check, after the steps of lowering kernels, that sums keep
-  /// their order.
+  /// Whether each step of lowering kernels is followed by a check that sums
+  /// keep their order.
   bool verifySums = false;
 };
 
@@ -75,19 +77,21 @@ struct PhaseInfo {
   Phase phase;
   llvm::StringRef name; ///< as in --emit
   PhaseForm form;
-  /// The target on whose branch the phase lies; none if it is common to all.
+  /// The target on whose branch the phase is; nothing if all targets have the
+  /// phase.
   std::optional<TargetKind> target;
   llvm::StringRef description;
-  /// The suffix of the default output file's name; empty for standard output.
+  /// Suffix of the default output file's name; empty if the default is standard
+  /// output.
   llvm::StringRef suffix;
-  /// Adds the passes that lead from the previous phase to this one; null for
-  /// import and for all phases after MLIR.
+  /// Adds the passes from the previous phase to this one. Null for `import`,
+  /// and for phases after MLIR.
   void (*addPasses)(OpPassManager &pm, const PipelineSettings &settings);
-  /// The exit code if one of these passes fails.
+  /// The exit code if one of the phase's passes fails.
   ExitCode failure;
 };
 
-/// A kind of target, with its name in --target.
+/// A kind of target and its name in --target.
 struct TargetInfo {
   llvm::StringRef name;
   TargetKind kind;
@@ -96,20 +100,20 @@ struct TargetInfo {
 llvm::ArrayRef<TargetInfo> getTargets();
 const TargetInfo &getTarget(TargetKind kind);
 
-/// Returns all phases: the common ones in order, and each branch, in order, at
-/// the place where it branches off.
+/// Returns all phases: the common ones in order, and the phases of each branch,
+/// in order, where the branch begins.
 llvm::ArrayRef<PhaseInfo> getPhases();
 const PhaseInfo &getPhase(Phase phase);
-/// Returns the phases from import to the end of a target's branch.
+/// Returns the phases of a target in order, from `import` to the last one.
 llvm::SmallVector<const PhaseInfo *> getPath(TargetKind target);
-/// Finds a phase on the path to a target by its name; null if there is none.
+/// Returns the phase of this name among those of a target, or null.
 const PhaseInfo *findPhase(llvm::StringRef name, TargetKind target);
-/// Returns the target that has a phase of this name on its branch; null if none
-/// has.
+/// Returns the target on whose branch the phase of this name is, or null if the
+/// phase is common or doesn't exist.
 const TargetInfo *findTargetOfPhase(llvm::StringRef name);
-/// Whether `phase` comes later than `other` on one path.
+/// Returns whether `phase` comes after `other` on the path of a target.
 bool comesAfter(Phase phase, Phase other);
-/// Whether the phase's output is an MLIR module.
+/// Returns whether the phase's output is an MLIR module.
 inline bool isMLIR(Phase phase) {
   return getPhase(phase).form == PhaseForm::module;
 }

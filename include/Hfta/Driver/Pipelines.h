@@ -1,7 +1,7 @@
 //===- Pipelines.h - From phase to phase ------------------------*- C++ -*-===//
 //
-// One pipeline for each phase of the compiler. Each begins where the previous
-// one ended, and notes its phase on the module.
+// One pass pipeline for each phase of the compiler. It begins with the output
+// of the previous phase, and notes its own phase on the module.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PIPELINES_H
@@ -16,7 +16,8 @@ namespace mlir::hfta {
 
 struct FusedPipelineOptions : PassPipelineOptions<FusedPipelineOptions> {};
 
-/// Lowers imported models to one array program.
+/// Builds the passes that fuse the imported models into one model of all
+/// copies.
 void buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &options);
 
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
@@ -32,7 +33,7 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
       llvm::cl::init(true)};
 };
 
-/// Lowers the array program to tasks.
+/// Builds the passes that lower the fused model to the functions of tasks.
 void buildTrainPipeline(OpPassManager &pm, const TrainPipelineOptions &options);
 
 struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
@@ -48,14 +49,15 @@ struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// Lowers tasks to kernels on planned memory.
+/// Builds the passes that divide tasks into kernels and plan their memory.
 void buildPlannedPipeline(OpPassManager &pm,
                           const PlannedPipelineOptions &options);
 
 struct ScheduledPipelineOptions
     : PassPipelineOptions<ScheduledPipelineOptions> {};
 
-/// Turns tasks into data, and the order in which they run into schedules.
+/// Builds the passes that turn tasks into lists of launches, and create the
+/// schedules that run tasks.
 void buildScheduledPipeline(OpPassManager &pm,
                             const ScheduledPipelineOptions &options);
 
@@ -66,7 +68,7 @@ struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {
                           llvm::cl::init(false)};
 };
 
-/// Lowers kernels to linalg on tensors.
+/// Builds the passes that lower kernels to linalg on tensors.
 void buildLinalgPipeline(OpPassManager &pm,
                          const LinalgPipelineOptions &options);
 
@@ -77,20 +79,20 @@ struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// Lowers kernels, tasks and variables to the LLVM dialect, for the module's
-/// `hfta.target`.
+/// Builds the passes that lower kernels to the LLVM dialect for the module's
+/// `hfta.target`, and all else to the constant table hfta_program.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
 
-/// For GPUs: lowers kernels to the NVVM dialect, in a module of their own, and
-/// tasks and variables to the LLVM dialect.
+/// Builds the passes that lower kernels to the NVVM dialect, in a nested
+/// module, and all else to the constant table hfta_program.
 void buildGpuPipeline(OpPassManager &pm, const LowerGpuKernelsOptions &options);
 
-/// Lowers the kernels of planned tasks, for the module's `hfta.target`, just
-/// far enough to know how much scratch memory they need.
+/// Builds the passes that lower the kernels of planned tasks, for the module's
+/// `hfta.target`, only as far as needed to know the size of their scratch
+/// memory.
 void buildScratchPipeline(OpPassManager &pm);
 
-/// Registers these pipelines with the pass pipeline parser as
-/// `hfta-PHASE-pipeline`.
+/// Registers the pipelines of all phases as `hfta-PHASE-pipeline`.
 void registerPipelines();
 
 } // namespace mlir::hfta

@@ -12,14 +12,15 @@ namespace mlir::hfta {
 
 class BudgetReport;
 
-/// Prints the segments by role, or the budget report of a job with a memory
-/// budget, and the cost of every task. The module must be in phase `planned`;
-/// any other one is diagnosed.
+/// Prints the cost of each task, and either the segments by role or, for a job
+/// with a memory budget, `budget`, which is null for other jobs. Reports an
+/// error if the module isn't in phase `planned`.
 LogicalResult printPlan(ModuleOp module, BudgetReport *budget, raw_ostream &os);
 
-/// Estimates the step with inverses of a preconditioner whose work replicas
-/// share, for each stage as if it were alone; returns nothing for other jobs.
-/// Diagnoses a plan that isn't complete.
+/// Returns the estimated timeline of a step with inversions, for a job whose
+/// replicas share the work of a preconditioner. Each stage is simulated as if
+/// it were alone. Returns nothing for other jobs; reports an error if the
+/// module's plan is ill-formed.
 FailureOr<std::optional<planning::Timeline>>
 drawPreconditioner(ModuleOp module);
 

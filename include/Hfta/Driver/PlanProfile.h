@@ -7,9 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Plans a pipeline for the options' profile, prints the plan, and writes it to
-/// the output if the options name one. Returns `done`, or another code after
-/// writing an error message to `errors`.
+/// Plans a pipeline for the layer profile that the options name, prints the
+/// plan, and writes it to the output file if the options name one. Returns
+/// `done`, or another code after writing an error message to `errors`.
 ExitCode planProfile(const DriverOptions &options, llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta

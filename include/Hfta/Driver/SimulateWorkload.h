@@ -7,9 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Simulates the schedules of the options' workload, prints the duration of
-/// each, and draws one if the options ask for it. Returns `done`, or another
-/// code after writing an error message to `errors`.
+/// Simulates schedules of the workload that the options name, prints the
+/// duration of each, and draws one as a timeline if the options ask for that.
+/// Returns `done`, or another code after writing an error message to `errors`.
 ExitCode simulateWorkload(const DriverOptions &options,
                           llvm::raw_ostream &errors);
 

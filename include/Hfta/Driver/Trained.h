@@ -7,15 +7,16 @@
 
 namespace mlir::hfta {
 
-/// Moves the notes of imports on what is trained (`kTrainingNotesAttrName`)
-/// from the module's models to the module.
+/// Moves the importer's notes on what is trained (`kTrainingNotesAttrName`)
+/// from the models of a module to the module itself.
 void collectTrainingNotes(ModuleOp module);
 
-/// Prints one line, beginning with `label`: how many parameters the module,
-/// which is in phase `train`, trains and freezes, and by which rules; then the
-/// module's notes, which it takes off. A remark for each parameter says what is
-/// done with it. Prints nothing for a program that doesn't train. Fails, with
-/// an error in place of the line, for a job that trains nothing.
+/// Prints one line, beginning with `label`: how many parameters of the module
+/// are trained and how many frozen, by which rules, and the module's training
+/// notes, which it removes. Also emits a remark for each parameter. The module
+/// must be in phase `train`; nothing is printed for a program without training.
+/// If a job trains no parameter, the line is an error message, and failure is
+/// returned.
 llvm::LogicalResult reportTrained(ModuleOp module, llvm::StringRef label,
                                   llvm::raw_ostream &os);
 

@@ -1,7 +1,8 @@
 //===- AST.h - Syntax tree of a job file ------------------------*- C++ -*-===//
 //
-// Every node keeps its range in the SourceMgr's buffers. Nothing here is
-// checked beyond the grammar (docs/language.md).
+// The syntax tree of a job file. Every node has its source range in the buffers
+// of a SourceMgr. The tree conforms to the grammar (docs/language.md); nothing
+// else is checked here.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LANGUAGE_AST_H
@@ -45,7 +46,8 @@ public:
   llvm::SMRange getRange() const { return range; }
   void setEnd(llvm::SMLoc end) { range.End = end; }
 
-  /// The height of the tree, which is the depth of a recursion over it.
+  /// The height of the tree below and including this node. It bounds the depth
+  /// of a recursion over the tree.
   unsigned depth = 1;
 
 private:
@@ -64,7 +66,7 @@ public:
   }
 };
 
-/// `name = value`, or only a value.
+/// An argument `name = value`, or only a value.
 struct Argument {
   Identifier name;
   ExpressionPtr value;
@@ -77,9 +79,10 @@ struct Argument {
 struct NumberExpression : ExpressionNode<Expression::Kind::number> {
   using ExpressionNode::ExpressionNode;
   double value = 0;
-  /// Set if the text has neither a point nor an exponent.
+  /// The value as an integer, if the text has neither a point nor an exponent.
   std::optional<int64_t> integer;
-  /// Whether it is written with a unit, such as 64MiB; the value is in bytes.
+  /// Whether the number is written with a unit, such as 64MiB. The value is
+  /// then in bytes.
   bool isSize = false;
 };
 
@@ -88,13 +91,13 @@ struct StringExpression : ExpressionNode<Expression::Kind::string> {
   std::string value;
 };
 
-/// A bare name; also `true`, `false` and words such as `fresh`.
+/// A name, or a word such as `true`, `false` or `fresh`.
 struct NameExpression : ExpressionNode<Expression::Kind::name> {
   using ExpressionNode::ExpressionNode;
   std::string name;
 };
 
-/// `object.member` or `object."member"`.
+/// An access `object.member` or `object."member"`.
 struct MemberExpression : ExpressionNode<Expression::Kind::member> {
   using ExpressionNode::ExpressionNode;
   Identifier object;
@@ -125,9 +128,9 @@ struct BinaryExpression : ExpressionNode<Expression::Kind::binary> {
   ExpressionPtr rhs;
 };
 
-/// A number, or the name of an axis.
+/// A dimension in a type: a number, or the name of an axis.
 struct Dimension {
-  Identifier name; ///< empty: the dimension is `size`
+  Identifier name; ///< empty if the dimension is the number `size`
   int64_t size = 0;
   llvm::SMRange range;
 };
@@ -147,15 +150,15 @@ struct Clause {
   llvm::SMRange range;
 };
 
-/// `name: type`, `name = value` or both: a field of a data block, or an input
-/// or hyper-parameter of a model.
+/// A declaration `name: type`, `name = value`, or both: a field of a data
+/// block, or an input or hyper-parameter of a model.
 struct Binding {
   Identifier name;
   std::optional<TypeSpec> type;
   ExpressionPtr value;
 };
 
-/// `name = value` in a model.
+/// An assignment `name = value` in a model.
 struct Statement {
   Identifier target;
   ExpressionPtr value;
@@ -163,22 +166,23 @@ struct Statement {
 
 struct ModelDeclaration {
   Identifier name;
-  /// `onnx(...)` and the clauses after it; null for a model in the language.
+  /// The call `onnx(...)`; null for a model that is written in the job
+  /// language. `options` are the clauses after the call.
   std::unique_ptr<CallExpression> onnx;
   std::vector<Clause> options;
 
   std::vector<Binding> inputs;
   std::vector<Statement> statements;
   std::vector<Argument> results;
-  llvm::SMRange returnRange; ///< range of the keyword; invalid if there is none
+  llvm::SMRange returnRange; ///< range of `return`; invalid if there is none
 };
 
 struct DataDeclaration {
   Identifier name;
-  std::vector<Binding> declarations; ///< those outside `train` and `test`
+  std::vector<Binding> declarations; ///< fields outside `train` and `test`
   std::vector<Binding> train;
   std::vector<Binding> test;
-  llvm::SMRange trainRange; ///< range of the keyword; invalid if there is none
+  llvm::SMRange trainRange; ///< range of `train`; invalid if there is none
   llvm::SMRange testRange;
 };
 
@@ -194,23 +198,24 @@ struct TrainDeclaration {
   }
 };
 
-/// The declarations of each kind in order of appearance. `position` counts all
-/// declarations of the file.
+/// A declaration and its position among all declarations of the file, counted
+/// from 0.
 template <typename Declaration>
 struct Positioned {
   Declaration declaration;
   unsigned position = 0;
 };
 
+/// A job file: its declarations of each kind, in order of appearance.
 struct JobFile {
   std::string name;      ///< the buffer's name
-  std::string directory; ///< the folder of relative file names
+  std::string directory; ///< the folder to which file names are relative
   std::vector<Positioned<ModelDeclaration>> models;
   std::vector<Positioned<DataDeclaration>> data;
   std::vector<Positioned<TrainDeclaration>> trains;
-  llvm::SMRange end; ///< where a missing declaration is reported
-  /// Whether there are only ONNX models, which are executed as written, without
-  /// training.
+  llvm::SMRange end; ///< the place at which missing declarations are reported
+  /// Whether the file has only ONNX models, which are executed as written,
+  /// without training.
   bool inference = false;
 };
 

@@ -26,10 +26,10 @@ namespace mlir::hfta {
 ///     ^~~~~~~~~
 ///   hint: did you mean 'optimizer'?
 ///
-/// After `limit` errors one line says that there are more; further errors are
-/// counted but not printed. An error that was already reported at the same
-/// place isn't printed either: train blocks share models and data, which are
-/// checked again for each of them.
+/// After `limit` errors, one line says that there are more; further errors are
+/// counted but not printed. An error that equals an earlier one at the same
+/// place isn't printed again: train blocks share models and data, which are
+/// checked for each train block.
 class JobDiagnostics {
 public:
   JobDiagnostics(llvm::SourceMgr &sources, llvm::raw_ostream &os,
@@ -38,7 +38,7 @@ public:
 
   void error(llvm::SMRange range, const llvm::Twine &message,
              const llvm::Twine &hint = "");
-  /// Points at another place that is related to the last error.
+  /// Prints a note about another place, which belongs to the last error.
   void note(llvm::SMRange range, const llvm::Twine &message);
 
   bool hasErrors() const { return errors != 0; }
@@ -56,9 +56,10 @@ private:
   llvm::raw_ostream &os;
   unsigned limit;
   unsigned errors = 0;
-  /// Places and messages of reported errors.
+  /// The places and messages of all errors so far.
   std::set<std::pair<const char *, std::string>> said;
-  /// Whether the last error was printed; only then its notes are printed, too.
+  /// Whether the last error was printed. If not, its notes aren't printed
+  /// either.
   bool isPrinted = true;
 };
 

@@ -12,12 +12,11 @@
 
 namespace mlir::hfta {
 
-/// Returns the path of `path` relative to a folder; absolute paths stay as they
-/// are.
+/// Returns `path` if it is absolute, else `path` relative to `folder`.
 std::string getPathFrom(llvm::StringRef folder, llvm::StringRef path);
 
-/// Reads a file's text. The error says which file can't be read, and why.
-/// Folders are refused, and so are devices, which may have no end.
+/// Reads the text of a file. The error says which file can't be read, and why.
+/// Refuses folders, and devices, because reading a device may never end.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openText(llvm::StringRef path);
 

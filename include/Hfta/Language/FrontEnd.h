@@ -13,18 +13,19 @@
 namespace mlir::hfta {
 
 struct FrontEndOptions {
-  /// The folder of relative names of data files at compile time; empty: the job
-  /// file's folder.
+  /// The folder to which names of data files are relative at compile time; if
+  /// empty, the job file's folder.
   std::string dataDirectory;
-  /// Inputs of an ONNX model that are bound at compile time, by name.
+  /// Inputs of an ONNX model that are bound to constants, by name.
   llvm::StringMap<DenseElementsAttr> constants;
-  /// Whether copies are fused; if false, every copy is compiled separately.
+  /// Whether copies are fused; if false, every copy has its own ops.
   bool fuse = true;
-  /// Whether dropout layers of an ONNX model pass on what they get.
+  /// Whether dropout layers of an ONNX model pass on their inputs unchanged.
   bool withoutDropout = false;
 };
 
-/// The reason why there is no module; the driver's exit code follows from it.
+/// The reason why no module was built, from which the driver derives its exit
+/// code.
 enum class FrontEndFailure {
   none,
   usage,      ///< options contradict each other
@@ -32,73 +33,75 @@ enum class FrontEndFailure {
   unsupported ///< a model needs something that Hfta doesn't have
 };
 
-/// The parts of a pipeline that are left to the planner, and where the job
-/// mentions them.
+/// Those parts of a job's pipeline that the planner is to choose, with the
+/// source ranges of what the job says about its pipeline.
 struct PipelineRequest {
   /// Whether stages are to be planned (`pipeline auto`).
   bool plansStages = false;
-  /// Parts of the model that each planned stage has; the module's job has one
-  /// stage.
+  /// The number of parts of the model per planned stage. (The job in the module
+  /// has only one stage.)
   int64_t chunks = 1;
-  /// The file with the stages (`pipeline plan("FILE")`); empty: none.
-  std::string planFile;
-  /// The file that the order was read from (`order = file("FILE")`); empty:
+  /// The file with the stages, from `pipeline plan("FILE")`; empty if there is
   /// none.
+  std::string planFile;
+  /// The file from which the order was read, from `order = file("FILE")`; empty
+  /// if there is none.
   std::string orderFile;
-  /// Whether the number of micro-batches is not given.
+  /// Whether the number of micro-batches is to be planned.
   bool plansMicroBatches = false;
-  /// The job's `groups`, which the module's job leaves out, if both the stages
-  /// and their micro-batches are planned.
+  /// The job's setting `groups`, if both the stages and the number of
+  /// micro-batches are planned. The job in the module doesn't have it then.
   int64_t groups = Job::kAuto;
-  /// Whether the stages are given, and `order` is `auto`.
+  /// Whether only the order is to be planned: the stages are given, and `order`
+  /// is `auto`.
   bool plansOrder = false;
-  llvm::SMRange range; ///< range of the clause, or of `plan(...)`
+  llvm::SMRange range; ///< range of the clause `pipeline`, or of `plan(...)`
   std::vector<llvm::SMRange> cutRanges; ///< ranges of all names in `cuts`
-  /// Range of `replicas`; without it, of the clause.
+  /// Range of the argument `replicas`, or of the clause if it has none.
   llvm::SMRange replicasRange;
-  llvm::SMRange microBatchesRange; ///< invalid: the number isn't given
+  llvm::SMRange microBatchesRange; ///< invalid if the number isn't given
 };
 
-/// A module together with the pipeline request of its train block.
+/// The module of a train block, and what remains to be planned of its pipeline.
 struct JobModule {
   std::string name;
   OwningOpRef<ModuleOp> module;
   PipelineRequest pipeline;
 };
 
-/// Reports train blocks that share a name.
+/// Reports train blocks that have the same name.
 void checkJobNames(const ast::JobFile &file, JobDiagnostics &diagnostics);
 
-/// Builds a module for each train block, in the file's order: `hfta.job`, and
-/// one `hfta.model` per distinct model with @forward, @prepare and @objective.
-/// Returns none after a failure. Errors in a job go to `diagnostics`, errors in
-/// an ONNX file to the context. A job whose stages are to be planned gets one
-/// stage of one worker, with one micro-batch if their number is to be planned
-/// too.
+/// Builds a module for each train block, in the file's order. A module has the
+/// attribute `hfta.job`, and one `hfta.model` for each distinct model, with
+/// @forward, @prepare and @objective. If a job's stages are to be planned, its
+/// module has one stage with one worker, and one micro-batch if their number is
+/// to be planned too. Returns an empty list after a failure; errors in a job go
+/// to `diagnostics`, errors in an ONNX file to the context.
 std::vector<JobModule> buildJobModules(MLIRContext *context,
                                        const ast::JobFile &file,
                                        const FrontEndOptions &options,
                                        JobDiagnostics &diagnostics,
                                        FrontEndFailure &failure);
 
-/// Builds the module of the first train block; returns null after a failure.
+/// Builds the module of the first train block, like buildJobModules. Returns
+/// null after a failure.
 OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
                                      const ast::JobFile &file,
                                      const FrontEndOptions &options,
                                      JobDiagnostics &diagnostics,
                                      FrontEndFailure &failure);
 
-/// The description of a pipeline by flags, without a job.
+/// A pipeline that is described by flags only, without a job file.
 struct PlanningFlags {
-  /// Holds the settings of `cluster` and `pipeline`, the batch and its
-  /// micro-batches.
+  /// Has the settings of `cluster` and `pipeline`, the batch and the number of
+  /// micro-batches; all others are unset.
   Job job;
   PipelineRequest pipeline;
 };
 
-/// Reads the flags, which may only be those of `cluster`, `pipeline`, `batch`
-/// and `micro_batches`. Returns nothing after errors, which go to
-/// `diagnostics`.
+/// Reads flags, which may only be those of `cluster`, `pipeline`, `batch` and
+/// `micro_batches`. Returns nothing after errors, which go to `diagnostics`.
 std::optional<PlanningFlags> readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
                                                JobDiagnostics &diagnostics);
 

@@ -33,11 +33,12 @@ enum class TokenKind {
   slash
 };
 
-/// Returns the token kind for messages: "'('", "a name", …
+/// Returns a description of the token kind for messages, such as "'('" or "a
+/// name".
 llvm::StringRef describe(TokenKind kind);
 
-/// Returns the bytes of a unit of sizes, such as "MiB"; nothing for any other
-/// name.
+/// Returns the number of bytes of a unit such as "MiB", or nothing if the name
+/// isn't a unit.
 std::optional<int64_t> getUnit(llvm::StringRef name);
 
 struct Token {
@@ -54,8 +55,9 @@ struct Token {
   }
 };
 
-/// Splits a text into tokens. Characters that begin no token are reported to
-/// the diagnostics, if there are any, and skipped, so that parsing continues.
+/// Splits a text into tokens. Reports characters that can't begin a token to
+/// the diagnostics, unless that is null, and skips them, so that parsing
+/// continues.
 class Lexer {
 public:
   Lexer(llvm::StringRef text, JobDiagnostics *diagnostics)
@@ -63,7 +65,7 @@ public:
 
   Token lex();
 
-  /// Returns the token that `lex` returns next, and reports nothing.
+  /// Returns the next token without consuming it. Reports nothing.
   Token peek() const {
     Lexer ahead = *this;
     ahead.diagnostics = nullptr;
@@ -72,7 +74,8 @@ public:
 
   /// Sets whether errors are reported.
   void setReporting(bool on) { reporting = on; }
-  /// Returns the last string without an end.
+  /// Returns the last string literal that had no closing quote, or an empty
+  /// text.
   llvm::StringRef getOpenString() const { return openString; }
   void reportOpenString(llvm::StringRef string);
 

@@ -7,9 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Prints tables in Markdown of clauses and their arguments, element types,
-/// losses, optimizers, schedules and flags, each under a heading of its name.
-/// docs/language.md contains these tables.
+/// Prints, in Markdown, the tables of docs/language.md: clauses and their
+/// arguments, element types, losses, optimizers, schedules and flags, each
+/// under a heading with its name.
 void printSettingTables(raw_ostream &os);
 
 } // namespace mlir::hfta

@@ -12,7 +12,7 @@
 
 namespace mlir::hfta {
 
-/// A number of a job file; whole numbers keep all their digits.
+/// A number in a job file. A whole number also keeps its exact value.
 struct Number {
   double value = 0;
   std::optional<int64_t> integer;
@@ -23,8 +23,8 @@ struct Number {
   }
 };
 
-/// The position of a list: lists form their cross product in ascending order of
-/// it.
+/// The position of a list in the job. Lists form a cross product in ascending
+/// order of their positions.
 struct SweepPosition {
   unsigned clause = 0;
   const char *text = nullptr;
@@ -33,34 +33,36 @@ struct SweepPosition {
   }
 };
 
-/// The settings that may differ between copies. Every list is an axis of the
-/// array of copies; the last one varies fastest. Lists that are paired share
-/// an axis.
+/// The settings that may differ between copies. Copies form an array in which
+/// every list is an axis; the last axis varies fastest. Paired lists share an
+/// axis.
 class Sweep {
 public:
   /// Adds a setting with one value for all copies.
   void addValue(llvm::StringRef name, Number value);
-  /// Adds a setting with a list of values. Lists with the same `group` (not
-  /// null) are paired.
+  /// Adds a setting with a list of values. Lists with the same `group`, if it
+  /// isn't null, are paired.
   void addList(llvm::StringRef name, std::vector<Number> values,
                llvm::SMRange range, SweepPosition position,
                const void *group = nullptr);
   bool contains(llvm::StringRef name) const { return find(name) != nullptr; }
-  /// Returns the names of all settings that have a list.
+  /// Returns the names of all settings with a list.
   std::vector<llvm::StringRef> getListNames() const;
 
-  /// Pairs the lists of the settings. Returns false, after reporting it, if one
-  /// of them has no list.
+  /// Pairs the lists of these settings. If one of them has no list, reports an
+  /// error and returns false.
   bool pair(llvm::ArrayRef<std::pair<llvm::StringRef, llvm::SMRange>> names,
             JobDiagnostics &diagnostics);
 
-  /// Numbers the copies. Returns false, after reporting it, if lists don't fit.
+  /// Computes each list's stride, and so the number of copies. If paired lists
+  /// have different lengths, or there are too many copies, reports an error and
+  /// returns false.
   bool cross(JobDiagnostics &diagnostics);
   /// Returns the product of the axes' lengths; valid after `cross`.
   int64_t getCopies() const { return copies; }
-  /// Makes `count` equal copies of the only one.
+  /// Sets the number of copies of a sweep without lists: all are equal.
   void repeat(int64_t count) { copies = count; }
-  /// Returns one value per copy; valid after `cross`.
+  /// Returns the value of a setting for each copy. Valid after `cross`.
   std::vector<Number> get(llvm::StringRef name) const;
   std::vector<double> getValues(llvm::StringRef name) const;
 
@@ -72,7 +74,7 @@ private:
     llvm::SMRange range;
     SweepPosition position;
     const void *group = nullptr;
-    int64_t stride = 0; ///< number of copies between steps along the axis
+    int64_t stride = 0; ///< consecutive copies with the same element
   };
   const Setting *find(llvm::StringRef name) const;
 

@@ -8,31 +8,32 @@
 
 namespace mlir::hfta::planning {
 
-/// The stages that are requested: how many chunks each has, and how these are
-/// placed.
+/// The requested form of stages: how many chunks each has, and their placement.
 struct ChunkRequest {
   int64_t chunks = 2;
-  /// The placement `v` needs two chunks.
+  /// The placement of chunks. The placement `v` needs exactly two chunks.
   ChunkPlacement placement = ChunkPlacement::loop;
 };
 
-/// Returns the most stages of several chunks that a model and a cluster allow:
-/// each part needs a layer, and each stage a device of its own. A pipeline has
-/// at least two stages.
+/// Returns the largest number of stages of several chunks that a model and a
+/// cluster allow. Each chunk needs at least one layer, and each stage its own
+/// device. A result below 2 means that no such pipeline exists.
 int64_t countChunkedStages(const LayerModel &model, const Cluster &cluster,
                            int64_t chunks);
 
-/// Returns the numbers of micro-batches that stages of several chunks may have:
-/// the requested one, or all divisors of the batch that are enough for the
-/// groups and small enough to simulate.
+/// Returns the candidate numbers of micro-batches for stages of several chunks:
+/// the requested number, or all divisors of the batch that are at least the
+/// number of groups and small enough to simulate.
 std::vector<int64_t> listMicroBatches(const PlanRequest &request);
 
-/// Cuts a model into parts for stages of several chunks, with one worker per
-/// stage and on as many devices as are worth it, so that a simulated step is
-/// short. If no plan fits, `failure` says how much memory one would need. The
-/// model and the cluster must allow two stages, and the request must ask for
-/// numbers of micro-batches that are simulated. Call simulatePlan with the same
-/// options for the order of the plan and the length of its step.
+/// Cuts a model into chunks for a pipeline with one worker per stage, so that a
+/// simulated step is short. Uses only as many devices as make the step faster.
+/// Returns nothing if no plan fits into memory; `failure` then says how much
+/// memory one would need.
+///
+/// The model and the cluster must allow at least two stages, and the requested
+/// numbers of micro-batches must be small enough to simulate. The plan has no
+/// order and length yet: call simulatePlan with the same options.
 std::optional<PipelinePlan>
 planChunks(const LayerModel &model, const Cluster &cluster,
            const PlanRequest &request, const ChunkRequest &chunks,

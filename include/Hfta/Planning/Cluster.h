@@ -1,4 +1,8 @@
 //===- Cluster.h - Machines, their devices and what joins them --*- C++ -*-===//
+//
+// Describes the machines and devices for which a pipeline is planned, and the
+// links between them.
+//===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_CLUSTER_H
 #define HFTA_PLANNING_CLUSTER_H
@@ -9,13 +13,14 @@
 
 namespace mlir::hfta::planning {
 
-/// Whether messages that are sent in both directions at once share the rate.
+/// Whether messages that are sent in opposite directions at the same time share
+/// a link's rate.
 enum class Duplex {
   full, ///< each direction has the whole rate
   half  ///< both directions share it
 };
 
-/// The most devices that all machines may have together.
+/// The largest total number of devices in a cluster.
 inline constexpr int64_t kMostDevices = 4096;
 
 /// The devices that a plan may use. They are numbered from 0 across all
@@ -23,16 +28,16 @@ inline constexpr int64_t kMostDevices = 4096;
 struct Cluster {
   /// The number of devices of each machine, at least one.
   std::vector<int64_t> devices;
-  /// The memory of each device in bytes; 0: as many as a plan needs.
+  /// The memory of each device, in bytes; 0 means no limit.
   int64_t memory = 0;
   /// The rate between devices of one machine, in bytes per second.
   double link = 25e9;
   /// The rate between machines, in bytes per second.
   double network = 3e9;
-  /// The rate at which one machine receives from one device of another machine
-  /// where several devices send to it, in bytes per second.
+  /// The rate, in bytes per second, at which a machine receives from each
+  /// device of another machine while several devices send to it.
   double pointToPoint = 3e9;
-  /// Seconds that each message takes in addition.
+  /// The time that each message takes in addition to its bytes, in seconds.
   double latency = 0;
   Duplex duplex = Duplex::full;
   /// The factor by which a device computes more slowly while it exchanges
@@ -42,7 +47,7 @@ struct Cluster {
 
   /// Returns the number of devices of all machines.
   int64_t getDeviceCount() const;
-  /// Returns the machine of the device with this number, which must exist.
+  /// Returns the machine of a device. The device must exist.
   int64_t getMachineOf(int64_t device) const;
   /// Returns the number of a machine's first device.
   int64_t getFirstDevice(int64_t machine) const;

@@ -10,8 +10,8 @@
 
 namespace mlir::hfta::planning {
 
-/// The number of devices that a stage has on each machine. Which devices of a
-/// machine these are makes no difference to the costs.
+/// The devices of a stage, as a number of devices on each machine. All devices
+/// of a machine are equivalent.
 class DeviceSet {
 public:
   struct Part {
@@ -24,12 +24,13 @@ public:
 
   int64_t size() const { return total; }
   bool empty() const { return total == 0; }
-  /// Returns the parts in ascending order of machines.
+  /// Returns the machines with at least one device, in ascending order.
   llvm::ArrayRef<Part> getParts() const { return parts; }
   int32_t getMachineCount() const { return parts.size(); }
+  /// Returns the number of devices on this machine.
   int32_t getCount(int32_t machine) const;
-  /// Adds `count` devices, or removes them if it is negative, on one machine,
-  /// whose count must not become negative.
+  /// Adds `count` devices on a machine, or removes -count devices if it is
+  /// negative. The machine's number of devices must not become negative.
   void add(int32_t machine, int32_t count);
 
   bool operator==(const DeviceSet &other) const { return parts == other.parts; }
@@ -39,27 +40,28 @@ private:
   int64_t total = 0;
 };
 
-/// The rule for choosing the machines that devices are taken from.
+/// The order in which free devices are given to a stage. The policies are those
+/// of DAPPLE (Fan et al., PPoPP 2021).
 enum class Placement {
-  fresh,  ///< unused machines in order; then what is left
-  append, ///< partly used machines; then others
-  scatter ///< one device of each machine in turn
+  fresh,  ///< from unused machines first, then from partly used ones
+  append, ///< from partly used machines first, then from unused ones
+  scatter ///< one device from each machine in turn (round-robin)
 };
 
 inline constexpr Placement kPlacements[] = {Placement::fresh, Placement::append,
                                             Placement::scatter};
 
-/// The devices that no stage has been given yet.
+/// The devices of a cluster that no stage has yet.
 class FreeDevices {
 public:
-  /// Starts with this number of devices on each machine. Machines are used in
-  /// the given order, or in that of their numbers if none is given.
+  /// Starts with this number of free devices on each machine. Machines are
+  /// considered in the given `order`, or by ascending number if it is empty.
   explicit FreeDevices(llvm::ArrayRef<int64_t> devices,
                        llvm::ArrayRef<int32_t> order = {});
 
-  /// Takes `count` devices; at least as many must be free.
+  /// Takes `count` devices by the given policy. At least as many must be free.
   DeviceSet take(int64_t count, Placement placement);
-  /// Takes the devices in the given set, which must be free.
+  /// Takes the given devices, which must be free.
   void take(const DeviceSet &devices);
   int64_t getCount() const;
   /// Returns all devices that are still free.

@@ -1,9 +1,9 @@
 //===- FactorBuckets.h - Factors in common all-reduces ----------*- C++ -*-===//
 //
-// While forward and backward compute one factor after the other, the ranks add
-// up the factors that are ready, by all-reduces. Since an all-reduce has a
-// latency besides the time for its elements, several factors are sent together
-// as a bucket, as soon as the last of them is ready.
+// The forward and backward passes complete one K-FAC factor after the other,
+// and the ranks all-reduce completed factors meanwhile. Each all-reduce has a
+// latency besides the time for its elements, so several factors are sent
+// together as a bucket, once the last of them is complete.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_FACTORBUCKETS_H
@@ -15,59 +15,62 @@
 
 namespace mlir::hfta::planning {
 
-/// A factor, in a list that is in the order in which factors get ready.
+/// An entry in a list of factors in the order of their completion.
 struct ReadyFactor {
-  double ready = 0;     ///< seconds since the step began
-  int64_t elements = 0; ///< elements to add up
+  double ready = 0; ///< when it is complete, in seconds since the step began
+  int64_t elements = 0; ///< elements to all-reduce
   /// Whether a bucket may end with this factor, because a block of the program
-  /// ends with it. A bucket may always end with the last factor.
+  /// ends with it. A bucket may always end with the last factor of the list.
   bool endsBlock = true;
 };
 
-/// Another transfer over the network, for example a sum of gradients. It goes
-/// before the buckets that get ready later or at the same time.
+/// Another transfer on the same network, such as the all-reduce of a gradient.
+/// It precedes buckets that become ready later or at the same time.
 struct OtherTransfer {
   double ready = 0; ///< seconds since the step began
   double seconds = 0;
 };
 
-/// The factors `first` to `last`, both included.
+/// The factors from `first` to `last`, inclusive, which are all-reduced
+/// together.
 struct Bucket {
   int64_t first = 0;
   int64_t last = 0;
   int64_t elements = 0;
-  double begin = 0; ///< when the all-reduce begins, since the step began
-  double end = 0;
+  double begin =
+      0;          ///< begin of the all-reduce, in seconds since the step began
+  double end = 0; ///< end of the all-reduce
 };
 
 /// The buckets of all factors, in order; empty if there are no factors.
 using BucketPlan = std::vector<Bucket>;
 
-/// The input of planning: the factors to put into buckets, what an all-reduce
-/// costs, and the other transfers, sorted by the time at which they are ready.
+/// The input of bucket planning: the factors, the cost of an all-reduce, and
+/// the other transfers, sorted by the time at which they are ready.
 struct BucketProblem {
   std::vector<ReadyFactor> factors;
   TransferCost allReduce;
   std::vector<OtherTransfer> others;
 };
 
-/// Returns when buckets of the given lengths, in factors, are sent. The lengths
-/// must add up to the number of factors.
+/// Returns the buckets with these lengths (numbers of factors), and when they
+/// are sent. The lengths must add up to the number of factors.
 BucketPlan getBucketTimes(const BucketProblem &problem,
                           llvm::ArrayRef<int64_t> lengths);
 
-/// Returns the buckets that end first, by dynamic programming over the places
-/// where a bucket may end: a prefix of the factors that ends sooner is never
-/// worse for what follows. Among equally good plans it prefers the one with the
-/// shortest last bucket, then the shortest one before it, and so on. The time
-/// is quadratic in the number of factors.
+/// Returns the buckets with which the last all-reduce ends as early as
+/// possible, by dynamic programming over the places where a bucket may end.
+/// This is optimal, since a prefix of the factors that ends earlier is never
+/// worse for the rest. Of equally good plans, returns the one with the shortest
+/// last bucket, then the shortest bucket before it, and so on. Takes time
+/// quadratic in the number of factors.
 BucketPlan planBuckets(const BucketProblem &problem);
 
-/// Applies the rule of SPD-KFAC (Shi, Zhang, Li: Accelerating Distributed K-FAC
-/// with Smart Parallelism of Computing and Communication Tasks, ICDCS 2021):
-/// the next factor joins a bucket if it is ready before the bucket would have
-/// been sent, and the bucket would begin after the factor is ready, or less
-/// than a latency before.
+/// Returns the buckets of SPD-KFAC (Shi, Zhang, Li: Accelerating Distributed
+/// K-FAC with Smart Parallelism of Computing and Communication Tasks, ICDCS
+/// 2021). The next factor joins the current bucket if it is ready before the
+/// bucket would have been sent, and the bucket would begin after the factor is
+/// ready, or less than one latency before.
 BucketPlan mergeGreedily(const BucketProblem &problem);
 
 } // namespace mlir::hfta::planning

@@ -1,8 +1,8 @@
 //===- FactorCosts.h - The costs of K-FAC's factors -------------*- C++ -*-===//
 //
-// K-FAC keeps two symmetric matrices per layer, the factors, which the ranks
-// add up, invert and send to each other. This file gives the costs of that work
-// in terms of matrix sizes; the caller supplies the numbers.
+// K-FAC has two symmetric matrices per layer, the factors, which the ranks add
+// up, invert and send to each other. This file expresses the costs of that work
+// by the sizes of the matrices; callers supply the rates.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_FACTORCOSTS_H
@@ -15,32 +15,33 @@
 
 namespace mlir::hfta::planning {
 
-/// Symmetric matrices of one size that stay together: the diagonal blocks of a
-/// layer's factor, for all copies of a model.
+/// Symmetric matrices of the same size that are stored and sent together: the
+/// diagonal blocks of a layer's factor, for all copies.
 struct Factor {
-  int64_t size = 0;  ///< rows of a matrix, at least 1
-  int64_t count = 1; ///< matrices, at least 1
+  int64_t size = 0;  ///< number of rows of each matrix, at least 1
+  int64_t count = 1; ///< number of matrices, at least 1
 
-  /// Returns the number of elements that are sent and kept: those of the lower
+  /// Returns the number of stored and sent elements, those of the lower
   /// triangles.
   int64_t getElements() const { return count * (size * (size + 1) / 2); }
-  /// Returns the sum of the cubes of the matrices' sizes, to which the work of
-  /// inverting them is proportional.
+  /// Returns the sum of the cubes of the matrices' sizes. The work of inversion
+  /// is proportional to it.
   double getCubes() const {
     double rows = size;
     return count * rows * rows * rows;
   }
 };
 
-/// The cost of a collective operation of some ranks: an all-reduce or a
-/// broadcast.
+/// The cost of a collective operation among some ranks, such as an all-reduce
+/// or a broadcast.
 struct TransferCost {
-  double latency = 0;           ///< seconds that each one takes, however short
+  double latency = 0;           ///< seconds of a collective without elements
   double secondsPerElement = 0; ///< seconds per element, in addition
-  /// The most elements of one collective; more are split among several. 0: no
+  /// The most elements in one collective; larger transfers are split. 0: no
   /// limit.
   int64_t mostElements = 0;
 
+  /// Returns the seconds for a transfer of this many elements.
   double getSeconds(int64_t elements) const {
     int64_t times = mostElements > 0 && elements > mostElements
                         ? (elements - 1) / mostElements + 1
@@ -50,25 +51,24 @@ struct TransferCost {
   }
 };
 
-/// Returns the seconds that one rank takes to invert `count` matrices of `size`
-/// rows in one batch. The result must not decrease when either of the two
-/// grows.
+/// Returns the seconds in which one rank inverts a batch of `count` matrices
+/// with `size` rows. It must be monotonic in both arguments.
 using InversionCost = std::function<double(int64_t size, int64_t count)>;
 
-/// Makes the cost function launch + count (each + cubic size³), in seconds.
+/// Returns the cost function launch + count (each + cubic size³), in seconds.
 InversionCost makeCubicInversionCost(double launch, double each, double cubic);
 
-/// Measured times for matrices of one size.
+/// Measured inversion times of matrices of one size.
 struct InversionMeasurement {
   int64_t size = 1;
-  double launch = 0;    ///< seconds of a batch, however small
-  double perMatrix = 0; ///< seconds of each matrix in addition, more than 0
+  double launch = 0;    ///< fixed seconds per batch
+  double perMatrix = 0; ///< additional seconds per matrix, more than 0
 };
 
-/// Makes a cost function from measurements, of which there must be at least
-/// one, all of different sizes. Between two sizes, both times are interpolated
-/// as a power of the size; above the largest and below the smallest one,
-/// `perMatrix` grows with the cube of the size.
+/// Returns a cost function that interpolates measurements. There must be at
+/// least one, and all must have different sizes. Between two sizes, both times
+/// are interpolated as a power of the size. Below the smallest and above the
+/// largest size, `perMatrix` is proportional to the cube of the size.
 InversionCost
 makeMeasuredInversionCost(llvm::ArrayRef<InversionMeasurement> measurements);
 

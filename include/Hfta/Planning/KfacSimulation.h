@@ -11,18 +11,20 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
+/// The activities of a simulated step.
 enum class KfacActivity : uint8_t {
-  lead,
-  forward,         ///< one block, with its input statistics
-  backward,        ///< one block, with its output statistics
-  reduceGradients, ///< gradients of one block
-  reduceFactors,   ///< factors of one bucket
-  average,         ///< updates the running means of all statistics
-  invert, ///< a size that the rank owns, or all that every rank inverts
-  broadcastInverses,   ///< from an owner, or of one factor, along a column
-  precondition,        ///< all layers of a rank, or those of a block
+  lead,            ///< everything before the rank's last micro-batch
+  forward,         ///< forward of one block, with input statistics
+  backward,        ///< backward of one block, with output statistics
+  reduceGradients, ///< all-reduce of one block's gradients
+  reduceFactors,   ///< all-reduce of one bucket of factors
+  average,         ///< update of all running means of statistics
+  invert, ///< the factors of one size that a rank owns, or all those that every
+          ///< rank inverts
+  broadcastInverses,   ///< an owner's inverses, or one factor's, along a column
+  precondition,        ///< all layers of a rank, or those of one block
   broadcastDirections, ///< a rank's preconditioned gradients, along its row
-  update
+  update               ///< the optimizer's update
 };
 
 /// Returns the activity in words, such as "reduce factors".
@@ -30,49 +32,50 @@ llvm::StringRef getName(KfacActivity activity);
 inline constexpr size_t kKfacActivities =
     static_cast<size_t>(KfacActivity::update) + 1;
 
+/// A period in which ranks do one activity.
 struct KfacEvent {
   KfacActivity activity = KfacActivity::lead;
-  /// The rank that computes or sends; kEveryRank: all of them at the same time.
+  /// The rank that computes or sends; kEveryRank if all do so at the same time.
   int64_t rank = kEveryRank;
-  /// The number of the block, bucket or factor. For `invert` it is the matrix
-  /// size, the largest if there are several, or 0 for what all ranks of a
-  /// column invert; in all other cases it is 0.
+  /// The number of the block, bucket or factor. For `invert`, the size of the
+  /// matrices (the largest if there are several), or 0 for those that all ranks
+  /// in a column invert. 0 for all other activities.
   int64_t number = 0;
   double begin = 0; ///< seconds since the step began
   double end = 0;
 };
 
-/// The work of a step besides forward, backward and update. Each kind includes
-/// the work of those above it. Inverses are computed from the factors of the
-/// same step.
+/// The kind of a step. Each kind includes the work of the previous one.
+/// Inverses are computed from the factors of the same step.
 enum class KfacStep {
-  plain,   ///< preconditions
-  factors, ///< adds up statistics too
-  inverses ///< inverts too
+  plain,   ///< preconditions gradients
+  factors, ///< also measures factors and all-reduces them
+  inverses ///< also inverts factors
 };
 
 struct KfacRun {
   double seconds = 0;
   std::vector<KfacEvent> events; ///< sorted by begin, then by end
 
-  /// Returns when the last event of this kind ends; 0 if there is none.
+  /// Returns when the last event of this activity ends; 0 if there is none.
   double getEnd(KfacActivity activity) const;
 };
 
-/// Simulates one step on all ranks. Each collective has a queue that does one
-/// thing after the other: the sums of all ranks, the inverses of each column,
-/// and the directions of each row.
+/// Simulates one step on all ranks. There is a queue for all-reduces of all
+/// ranks, one per column for broadcasts of inverses, and one per row for
+/// broadcasts of preconditioned gradients; each runs one collective after the
+/// other.
 KfacRun simulateStep(const KfacModel &model, const KfacCosts &costs,
                      const KfacPlan &plan, KfacStep step);
 
-/// Returns the mean length of a step, weighted by how often each kind of step
-/// occurs.
+/// Returns the mean duration of a step, weighted by the frequency of each kind
+/// of step.
 double getMeanSeconds(const KfacModel &model, const KfacCosts &costs,
                       const KfacPlan &plan);
 
-/// Prints tables for people: the placement and the length of its steps, its
+/// Prints tables for people: the placement and the duration of its steps, the
 /// buckets, which rank inverts which factors, and when each activity of a step
-/// with inverses begins and ends.
+/// with inversions begins and ends.
 void printKfacPlan(const KfacModel &model, const KfacCosts &costs,
                    const KfacPlan &plan, llvm::raw_ostream &os);
 

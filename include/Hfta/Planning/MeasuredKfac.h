@@ -8,39 +8,42 @@
 
 namespace mlir::hfta::planning {
 
-/// The rates from which KfacCosts are computed where ranks send messages to
-/// each other. They are plain numbers, so that a plan can store them.
+/// The rates from which KfacCosts are computed when collectives consist of
+/// messages between ranks. They are plain numbers, so that they can be stored
+/// in a module.
 struct KfacRates {
-  /// Measurements of different sizes, at least one.
+  /// Measurements of inversions, at least one, all of different sizes.
   std::vector<InversionMeasurement> inversions;
-  TransferCost reduceFactors, reduceGradients; ///< among all ranks
-  /// The cost of a message from one rank to another. A broadcast sends one
-  /// message after the other.
+  TransferCost reduceFactors, reduceGradients; ///< all-reduces of all ranks
+  /// The cost of a message from one rank to another. A broadcast consists of
+  /// one message for each other rank, one after the other.
   TransferCost message;
   double bytesPerElement = 4;
-  bool isOverlapped = true; ///< whether sums overlap with computing
+  bool isOverlapped = true; ///< whether all-reduces overlap with computation
 
-  /// Returns the costs of steps that run as in the schedules of programs.
+  /// Returns the costs of steps that have the order of the compiler's
+  /// schedules.
   KfacCosts getCosts() const;
 };
 
-/// A job's step, in which all ranks together process `batch` samples.
+/// The size of a job's step. All ranks together process `batch` samples.
 struct KfacWorkload {
   int64_t ranks = 1;
   int64_t batch = 1;
   int64_t copies = 1;
   int64_t groups = 1; ///< groups of micro-batches whose sums are added up
-  /// Elements of one part of a sum. The tasks that add sums count their work in
-  /// such parts.
+  /// Number of elements that a task which adds up sums processes at a time.
+  /// Measurements count the runs of such tasks in these parts.
   int64_t elementsOfPart = 1;
 };
 
-/// Replaces estimated times by measured ones, from a program with the model's
-/// blocks and copies, for any number of ranks. If several factors or layers
-/// share a task, its time is divided as the estimates are. The seconds of
-/// inversions of each matrix size become those that are most likely given the
-/// tasks of all blocks. What wasn't measured stays as it is. An error says
-/// which task is missing, or belongs to no block of the model.
+/// Replaces estimated times in `model` and `rates` by measured ones. The
+/// measurements are those of a program with the model's blocks and copies, on
+/// any number of ranks. If several factors or layers share a task, its time is
+/// divided among them in proportion to the estimates. The inversion times of
+/// each matrix size are fitted to the times of all blocks' tasks. Times that
+/// weren't measured are unchanged. The error says which task is missing, or
+/// belongs to no block of the model.
 llvm::Error measureKfac(const MeasuredCosts &measured,
                         const KfacWorkload &workload, KfacModel &model,
                         KfacRates &rates);

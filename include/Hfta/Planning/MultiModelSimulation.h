@@ -1,10 +1,10 @@
 //===- MultiModelSimulation.h - Schedules of several models -----*- C++ -*-===//
 //
 // Simulates a schedule of several models on several devices. A unit begins when
-// its bytes have arrived, its model's last unit has ended and the device is
-// free; its bytes leave after it and hold nothing back. With double buffering,
-// a device chooses and fetches its next unit as soon as one begins; without, it
-// fetches, computes and writes strictly in turn.
+// its bytes have arrived, the previous unit of its model has ended, and the
+// device is idle. Its results are written back afterwards, without delaying
+// anything. With double buffering, a device chooses and fetches its next unit
+// as soon as it begins one; otherwise it fetches, computes and writes in turn.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_MULTIMODELSIMULATION_H
@@ -18,63 +18,66 @@
 
 namespace mlir::hfta::planning {
 
-/// A unit with its transfers; transfers of no bytes begin and end at once.
+/// A unit with its transfers. A transfer without bytes takes no time.
 struct ScheduledUnit {
   unsigned device = 0;
   unsigned model = 0;
-  int64_t number = 0; ///< counts the model's units of all mini-batches
+  int64_t number = 0; ///< index among the model's units of all mini-batches
   int64_t readBytes = 0;
   Interval fetch, compute, eviction;
 };
 
 struct MultiModelRun {
-  /// When the last unit ends; writing its bytes still takes a while after that.
+  /// When the last unit ends. Writing its bytes back takes longer.
   Ticks makespan = 0;
   int64_t readBytes = 0;
   std::vector<ScheduledUnit> units; ///< in the order of their beginnings
 };
 
-/// Simulates a workload that readWorkload has checked.
+/// Simulates a workload, which must be valid, as those from readWorkload are.
 MultiModelRun simulateModels(const MultiModelWorkload &workload,
                              ShardScheduler &scheduler);
 
-/// Finds the shortest run that any scheduler's answers can give, by branch and
-/// bound. It begins with a known run, and returns nothing where the workload is
-/// too large to prove that no run is shorter. Without transfers no schedule of
-/// any kind is shorter. `visited`, if given, receives the number of states.
+/// Finds the shortest run that any scheduler can achieve, by branch and bound,
+/// starting with the run `known`. Returns nothing if the workload is too large
+/// for a proof that no run is shorter. For a workload without transfers, no
+/// schedule of any kind is shorter. If `visited` isn't null, it is set to the
+/// number of visited states.
 std::optional<MultiModelRun> findBestRun(const MultiModelWorkload &workload,
                                          const MultiModelRun &known,
                                          int64_t *visited = nullptr);
 
-/// The reported figures of a scheduler.
+/// The results of one scheduler.
 struct ScheduleFigures {
   std::string name;
-  bool isKnown = true;    ///< false: the workload is too large
+  bool isKnown = true;    ///< false if the workload is too large for it
   double makespan = 0;    ///< seconds
-  double utilization = 0; ///< computing time as a share of all devices' time
+  double utilization = 0; ///< fraction of the time that devices compute
   int64_t readBytes = 0;
 };
 
+/// The results of all schedulers for one workload.
 struct ScheduleComparison {
   double lowerBound = 0; ///< seconds
-  /// All of SchedulerKind, then "exact", "model_parallel" (all units one after
-  /// the other) and "gpipe" (all units in a pipeline of all devices with four
-  /// micro-batches); the last two without any transfer.
+  /// The results of all schedulers in the order of SchedulerKind, then of
+  /// "exact" (findBestRun), "model_parallel" (all units one after the other)
+  /// and "gpipe" (all units in a pipeline over all devices, with four
+  /// micro-batches). The last two are computed without transfers.
   std::vector<ScheduleFigures> schedules;
-  MultiModelRun lrtf; ///< the run of the first scheduler
+  MultiModelRun lrtf; ///< the run of the scheduler `lrtf`
 };
 
 ScheduleComparison compareSchedules(const MultiModelWorkload &workload);
 
-/// Prints a table for people.
+/// Prints the comparison as a table for people.
 void printComparison(const ScheduleComparison &comparison,
                      llvm::raw_ostream &os);
 /// Writes the comparison as JSON.
 void writeComparison(const ScheduleComparison &comparison,
                      llvm::raw_ostream &os);
 
-/// Draws one row per device: what it computes, with what it reads and writes
-/// below.
+/// Draws a run with two rows per device: the units that it computes, and below
+/// them its transfers.
 Timeline getTimeline(const MultiModelWorkload &workload,
                      const MultiModelRun &run, llvm::StringRef title);
 

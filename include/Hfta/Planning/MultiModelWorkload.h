@@ -1,9 +1,9 @@
 //===- MultiModelWorkload.h - Models that share devices ---------*- C++ -*-===//
 //
-// Several models, each too large for a device, whose shards take turns on the
-// devices. Training one mini-batch is a chain of units: each brings a shard and
-// its input to a device, computes, and writes back what has changed. HYDRA
-// schedules such workloads (Nagrecha and Kumar, 2021).
+// Several models, each too large for a device, are divided into shards, which
+// take turns on the devices. Training on one mini-batch is a chain of units:
+// each transfers a shard and its input to a device, computes, and writes back
+// the changes. HYDRA schedules such workloads (Nagrecha and Kumar, 2021).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_MULTIMODELWORKLOAD_H
@@ -20,31 +20,32 @@ namespace mlir::hfta::planning {
 
 enum class UnitKind : uint8_t {
   forward,
-  loss,    ///< on the last shard: forward, loss and backward in one
-  backward ///< recomputes its forward first
+  loss,    ///< forward, loss and backward of the last shard
+  backward ///< backward, after a recomputation of the forward
 };
-/// Returns the kind as files write it: "f", "fl" or "b".
+/// Returns the kind as in files: "f", "fl" or "b".
 llvm::StringRef getName(UnitKind kind);
 
-/// The turn of a shard on a device.
+/// One computation of a shard on a device.
 struct ShardUnit {
   UnitKind kind = UnitKind::forward;
-  int64_t shard = 0; ///< counts the model's shards, from 0
+  int64_t shard = 0; ///< index among the model's shards
   double seconds = 0;
-  int64_t bytesIn = 0;  ///< bytes that must be there before it begins
-  int64_t bytesOut = 0; ///< bytes that leave the device after it
-  /// The part of bytesIn that is the shard itself, which isn't read again where
-  /// the device already holds it.
+  int64_t bytesIn = 0;  ///< bytes to transfer to the device before the unit
+  int64_t bytesOut = 0; ///< bytes to transfer from the device after the unit
+  /// The part of `bytesIn` that is the shard itself. It isn't transferred again
+  /// if the device still has the shard.
   int64_t shardBytes = 0;
 
-  /// Returns whether other copies of the shard are out of date afterwards.
+  /// Returns whether the unit changes the shard, so that copies on other
+  /// devices are out of date.
   bool changesShard() const { return kind != UnitKind::forward; }
 };
 
 struct ShardedModel {
   std::string name;
   int64_t batches = 1;
-  std::vector<ShardUnit> units; ///< the units of a mini-batch, in order
+  std::vector<ShardUnit> units; ///< the units of one mini-batch, in order
 
   double getBatchSeconds() const;
   /// Returns the seconds of all mini-batches.
@@ -52,35 +53,36 @@ struct ShardedModel {
   int64_t getUnitCount() const;
 };
 
-/// Equal devices, each with an input channel and an output channel, and the
-/// models that they train.
+/// The models to train, and the devices, which are all equal. Each device has a
+/// channel for reading and a channel for writing.
 struct MultiModelWorkload {
   int64_t devices = 1;
   double readBytesPerSecond = 1;
   double writeBytesPerSecond = 1;
-  /// Whether a device fetches the next unit while one is computed.
+  /// Whether a device fetches the next unit while it computes one (double
+  /// buffering).
   bool doubleBuffer = true;
   std::vector<ShardedModel> models;
 
   /// Returns the seconds of all units one after the other, without transfers.
   double getSeconds() const;
-  /// Returns a lower bound of any schedule's length: the longest model, since a
-  /// model's units follow each other, or an equal share of all units for each
-  /// device.
+  /// Returns a lower bound of the duration of any schedule. It is the duration
+  /// of the longest model, whose units run one after the other, or the total
+  /// time of all units divided by the number of devices, if that is longer.
   double getLowerBound() const;
-  /// Returns whether any unit has bytes to move.
+  /// Returns whether any unit has bytes to transfer.
   bool hasTransfers() const;
 };
 
-/// Limits of files, so that each is simulated in seconds.
+/// Limits of workloads, with which a simulation takes seconds.
 inline constexpr int64_t kMostScheduledDevices = 256;
 inline constexpr int64_t kMostScheduledModels = 256;
-/// The limit of units, over all mini-batches.
+/// The largest number of units over all models and mini-batches.
 inline constexpr int64_t kMostScheduledUnits = 1 << 17;
 
-/// Reads a workload from JSON (docs/scheduling.md has the format). An error
-/// states the place in the text and what was expected there, but not the file's
-/// name.
+/// Reads a workload from JSON (the format is in docs/scheduling.md). The error
+/// states the place in the text and what was expected there, but not the name
+/// of the file.
 llvm::Expected<MultiModelWorkload> readWorkload(llvm::StringRef text);
 
 } // namespace mlir::hfta::planning

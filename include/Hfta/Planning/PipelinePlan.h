@@ -1,6 +1,6 @@
 //===- PipelinePlan.h - Stages, their devices and times ---------*- C++ -*-===//
 //
-// A plan as the planner makes it, as a file stores it, and as the compiler
+// A pipeline plan, as the planner makes it, a file stores it and the compiler
 // reads it.
 //===----------------------------------------------------------------------===//
 
@@ -18,80 +18,84 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
-/// A run of consecutive layers.
+/// A part of the model: a range of consecutive layers.
 struct PlannedPart {
-  /// Its place among all parts of the model.
+  /// Its index among all parts of the model.
   int64_t number = 0;
   std::string first, last; ///< names of layers
-  /// The values after which the next part begins, unless that is `last` alone.
+  /// The names of the values after which the next part begins; empty if that is
+  /// only `last`.
   std::vector<std::string> cut;
   double forward = 0;  ///< seconds per micro-batch
   double backward = 0; ///< seconds per micro-batch
-  /// Whether forwards are recomputed; `backward` then includes that time.
+  /// Whether the forward is recomputed. `backward` then includes the time for
+  /// that.
   bool recomputes = false;
 };
 
+/// A stage of the pipeline, with its devices.
 struct PlannedStage {
-  /// Its chunks in the order of their numbers, mostly just one.
+  /// Its parts of the model (chunks) in ascending order, usually only one.
   std::vector<PlannedPart> parts;
-  std::vector<int64_t> devices; ///< one per replica, by number
-  /// The sums of gradients that the replicas form before these become one.
+  std::vector<int64_t> devices; ///< the device number of each replica
+  /// The number of partial sums of gradients that the replicas form before
+  /// these are added up.
   int64_t groups = 1;
-  /// The most micro-batches that a replica has between forward and backward.
+  /// The largest number of micro-batches that a replica has in flight.
   int64_t inFlight = 1;
   double allReduce = 0;  ///< seconds per batch
-  int64_t peakBytes = 0; ///< bytes that a device needs
+  int64_t peakBytes = 0; ///< peak memory of a device, in bytes
 
-  /// Return the seconds per micro-batch, over all chunks.
+  /// Return the seconds per micro-batch, summed over all parts.
   double getForward() const;
   double getBackward() const;
-  /// Returns whether any of its chunks recomputes forwards.
+  /// Returns whether the forward of any of its parts is recomputed.
   bool recomputes() const;
 };
 
 struct PipelinePlan {
-  std::string model; ///< digest of the model that it is for
+  std::string model; ///< digest of the model
   Cluster cluster;
   int64_t microBatches = 1;
-  /// The name of the order in which micro-batches go forward and backward.
+  /// The name of the order of forwards and backwards.
   std::string order;
-  /// The actions of each stage, "0F0,0F1,0B0,0B1", with the places of a
-  /// worker's own micro-batches; empty: those that follow from the order's
-  /// name.
+  /// The actions of each stage, such as "0F0,0F1,0B0,0B1", with micro-batches
+  /// numbered by their places on a worker (Order.h). Empty if they follow from
+  /// the order's name.
   std::vector<std::string> actions;
-  // Stages of several chunks have none of these three.
-  double latency = 0;  ///< seconds per batch, by the recursion; 0: none
-  double estimate = 0; ///< seconds per batch, by a formula; 0: none
-  /// The station that decides the estimate, counting stages and links
-  /// alternately; -1: none.
+  // A plan for stages of several chunks has no `latency`, `estimate`, `pivot`.
+  double latency = 0;  ///< seconds per batch, by getLatency; 0 if unknown
+  double estimate = 0; ///< seconds per batch, by estimateLatency; 0 if unknown
+  /// The station that determines the estimate, as an index into the alternating
+  /// list of stages and links; -1 if unknown.
   int64_t pivot = -1;
   std::optional<double> simulated; ///< seconds per batch, if simulated
-  /// The time of the batch on one device, without waiting, divided by the
-  /// latency, or by the simulated time where there is no latency.
+  /// The time of the batch on one device divided by `latency`, or by
+  /// `simulated` if there is no latency.
   double speedup = 0;
   std::vector<PlannedStage> stages;
 
-  /// Returns the number of parts of the model that each stage has.
+  /// Returns the number of parts of the model per stage.
   int64_t getChunks() const {
     return stages.empty() ? 1 : static_cast<int64_t>(stages[0].parts.size());
   }
-  /// Returns whether the first stage has the last part too, given several
-  /// chunks.
+  /// Returns whether stages have several parts and the first stage has the
+  /// model's last part.
   bool isVShaped() const;
-  /// Returns the parts of all stages in the order of the model.
+  /// Returns the parts of all stages, in the order of the model.
   std::vector<const PlannedPart *> getParts() const;
-  /// Returns the seconds of a batch: the simulated ones if it was simulated.
+  /// Returns the seconds of a batch: simulated ones if there are any.
   double getLength() const { return simulated.value_or(latency); }
 };
 
 /// Writes a plan as JSON, with times in milliseconds.
 void writePlan(const PipelinePlan &plan, llvm::raw_ostream &os);
 
-/// Reads what writePlan writes, and nothing else. On failure it returns
-/// nothing, and `error` says where and what is wrong.
+/// Reads a plan that writePlan has written. On failure, returns nothing, and
+/// `error` says what is wrong and where.
 std::optional<PipelinePlan> readPlan(llvm::StringRef text, std::string &error);
 
-/// Prints a table for people, with a row per stage.
+/// Prints the plan as a table for people, with a row per stage.
 void printPlan(const PipelinePlan &plan, llvm::raw_ostream &os);
 
 } // namespace mlir::hfta::planning

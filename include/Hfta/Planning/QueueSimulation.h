@@ -1,9 +1,8 @@
 //===- QueueSimulation.h - Queues that compute and move bytes ---*- C++ -*-===//
 //
-// A step as its schedule describes it: the work of each queue of a device, in
-// order. Queues wait for each other only by events. Reads from a store and
-// writes to it go through channels, each with a rate that its current users
-// share.
+// Simulates a step as its schedule describes it: the work of each queue of a
+// device, in order. Queues wait for each other only by events. Reads from the
+// store and writes to it share the rate of a channel.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_QUEUESIMULATION_H
@@ -15,26 +14,27 @@
 
 namespace mlir::hfta::planning {
 
+/// A piece of work in a queue.
 struct QueuedWork {
   enum Kind : uint8_t {
     compute,
     read,
     write,
-    record, ///< the event happens once all earlier work in its queue is done
-    await   ///< later work in the queue waits for the event
+    record, ///< the event occurs when all earlier work of the queue has ended
+    await   ///< later work of the queue waits for the event
   };
   Kind kind = compute;
-  double seconds = 0; ///< length of a computation
-  /// The event of `record` or `await`: a number that no other record has. An
-  /// event that is never recorded isn't awaited.
+  double seconds = 0; ///< duration of a computation
+  /// The event of `record` or `await`, a number that only one `record` has. An
+  /// `await` of an event that is never recorded doesn't wait.
   int64_t event = -1;
-  /// The event to report for this work, with the bytes that are read or
-  /// written; the simulation fills in its times.
+  /// The entry for this work in the simulation's result, with the bytes to read
+  /// or write. The simulation sets its times.
   SpillEvent what;
 };
 
-/// Simulates queues that all begin at once. The result has no peak of memory.
-/// Queues must not wait for each other forever.
+/// Simulates queues that all begin at time 0 and must not deadlock. The result
+/// has no peak memory.
 SpillRun simulateQueues(llvm::ArrayRef<std::vector<QueuedWork>> queues,
                         const StoreRates &store);
 

@@ -1,7 +1,8 @@
 //===- ReferenceRates.h - The assumed rates of a device ---------*- C++ -*-===//
 //
-// Rates for estimates where nothing was measured. They are those of a few
-// cores; a plan depends on how they compare with each other and with links.
+// Rates for estimates without measurements, in the order of magnitude of a few
+// CPU cores. A plan depends only on their ratios to each other and to the rates
+// of links.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_REFERENCERATES_H
@@ -11,7 +12,8 @@ namespace mlir::hfta::planning {
 
 inline constexpr double kFlopsPerSecond = 1e11;
 inline constexpr double kBytesPerSecond = 4e10;
-/// The time that a kernel's threads take to begin and to end together.
+/// The time, in seconds, that threads need to begin and to end a kernel
+/// together.
 inline constexpr double kSecondsPerKernel = 5e-6;
 
 } // namespace mlir::hfta::planning

@@ -9,11 +9,12 @@
 
 namespace mlir::hfta::planning {
 
+/// The requested properties of a plan.
 struct PlanRequest {
   int64_t batch = 1;        ///< samples
-  int64_t microBatches = 0; ///< a divisor of the batch; 0: any of them
+  int64_t microBatches = 0; ///< a divisor of the batch; 0 for any divisor
   CostRule costs = CostRule::units;
-  int64_t groups = 0;      ///< as in Workload; at most the micro-batches
+  int64_t groups = 0;      ///< as in Workload; at most `microBatches`
   bool recomputes = false; ///< as in Workload
   double bucket = 4e6;     ///< as in Workload
 
@@ -24,33 +25,34 @@ struct PlanRequest {
 
 /// The reason why there is no plan.
 struct PlanFailure {
-  /// The least memory of a device with which there is a plan, in bytes, and the
-  /// layers of the stage that needs it.
+  /// The least memory per device, in bytes, with which a plan exists, and the
+  /// first and last layer of the stage that needs it.
   int64_t leastMemory = 0;
   std::string first, last;
 
-  /// Takes over the other failure if it needs less memory, or if this one is
-  /// not set yet.
+  /// Takes over the other failure if it needs less memory than this one, or if
+  /// this one isn't set.
   void takeLess(const PlanFailure &other) {
     if (leastMemory == 0 || other.leastMemory < leastMemory)
       *this = other;
   }
 };
 
-/// Returns the fastest plan found in which each device's memory suffices; if
-/// there is none, sets `failure`. The model must have layers that take time.
+/// Returns the fastest plan that was found in which the memory of each device
+/// suffices. If there is none, returns nothing and sets `failure`. The model
+/// must have layers that take time.
 std::optional<PipelinePlan> planPipeline(const LayerModel &model,
                                          const Cluster &cluster,
                                          const PlanRequest &request,
                                          PlanFailure &failure);
 
-/// Describes the plan with these stages and with the best numbers in flight,
-/// limited to `mostInFlight` of each stage. Each device must have memory for at
-/// least one micro-batch, and each limit must be at least one.
+/// Returns the plan with these stages and the best numbers of micro-batches in
+/// flight, which are at most `mostInFlight` of the stage. Each device must have
+/// memory for at least one micro-batch, and each limit must be at least one.
 PipelinePlan describePlan(const StageCosts &costs, llvm::ArrayRef<Stage> stages,
                           llvm::ArrayRef<int64_t> mostInFlight = {});
 
-/// Stages that each have several parts of the model.
+/// Stages that each have several parts (chunks) of the model.
 struct ChunkedStages {
   /// All parts, in the order of the model.
   llvm::SmallVector<LayerRange, 16> parts;
@@ -58,19 +60,20 @@ struct ChunkedStages {
   llvm::SmallVector<DeviceSet, 8> devices;
   ChunkPlacement placement = ChunkPlacement::loop;
 
-  /// Returns the shape, without limits of what is in flight.
+  /// Returns the shape of the pipeline, without limits of micro-batches in
+  /// flight.
   PipelineShape getShape(const Workload &workload) const;
   /// Returns the parts of a stage.
   llvm::SmallVector<LayerRange, 4> getParts(const PipelineShape &shape,
                                             int64_t stage) const;
 };
 
-/// Describes the plan with these stages and with as much in flight as memory
-/// allows; simulatePlan reports how long it takes.
+/// Returns the plan with these stages and with as many micro-batches in flight
+/// as memory allows. Its duration is only known after simulatePlan.
 PipelinePlan describePlan(const StageCosts &costs, const ChunkedStages &stages);
 
-/// Returns the least bytes per device with which any plan fits, and the largest
-/// stage of that plan.
+/// Returns the least memory per device with which any plan exists, and the
+/// stage of that plan that needs most.
 PlanFailure findLeastMemory(const StageCosts &costs);
 
 } // namespace mlir::hfta::planning

@@ -1,9 +1,10 @@
 //===- ShardScheduler.h - The choice of a device's next model ---*- C++ -*-===//
 //
-// The decisions of schedules of several models on several devices, separate
-// from what carries them out: an event simulator, or a runtime. The caller
-// describes its state and asks for a decision; schedulers keep no times of
-// their own, so that measured times may replace estimates at any moment.
+// Decides which of several models each of several devices computes next,
+// independently of the caller that carries out the decisions: an event
+// simulator or a runtime. The caller describes its state and asks for a
+// decision. Schedulers store no times, so that measured times can replace
+// estimates at any moment.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_SHARDSCHEDULER_H
@@ -16,51 +17,52 @@
 
 namespace mlir::hfta::planning {
 
-/// The state that a scheduler sees when it is asked. Models and devices are
-/// numbers.
+/// The state on which a scheduler's decision is based. Models and devices are
+/// numbered from 0.
 class SchedulingState {
 public:
   virtual ~SchedulingState() = default;
   virtual unsigned getModelCount() const = 0;
   virtual unsigned getDeviceCount() const = 0;
-  /// Returns the units of all models together that haven't begun.
+  /// Returns the number of units of all models that haven't begun.
   virtual int64_t getUnbegun() const = 0;
 
-  // Queries about models.
-  /// Returns the models that have units left, none of which runs or is being
-  /// fetched for a device, in the order of their numbers.
+  // Returns the models that have units left, none of which is running or being
+  // fetched, in ascending order.
   virtual llvm::ArrayRef<unsigned> getIdle() const = 0;
-  /// Returns how many units haven't begun.
+  /// Returns the number of units of the model that haven't begun.
   virtual int64_t getUnitsLeft(unsigned model) const = 0;
-  /// Returns the time of a unit that hasn't begun: the next one, or the one
-  /// that follows it `behind` units later.
+  /// Returns the duration of a unit of the model that hasn't begun: of the next
+  /// one if `behind` is 0, else of the one `behind` units later.
   virtual Ticks getUnit(unsigned model, int64_t behind) const = 0;
-  /// Returns the time of all units that haven't begun.
+  /// Returns the total duration of the model's units that haven't begun.
   virtual Ticks getRemaining(unsigned model) const = 0;
-  /// Returns the remaining time, but counts a mini-batch that has begun in
-  /// full.
+  /// Returns the same duration, except that a mini-batch that has begun counts
+  /// completely.
   virtual Ticks getRemainingBatches(unsigned model) const = 0;
-  /// Returns the time of the units of one mini-batch.
+  /// Returns the duration of all units of one mini-batch.
   virtual Ticks getBatch(unsigned model) const = 0;
-  /// Returns the time for reading all bytes of one mini-batch's units.
+  /// Returns the time for reading all bytes of the units of one mini-batch.
   virtual Ticks getBatchFetch(unsigned model) const = 0;
-  /// Returns when the running unit ends; the current time if none runs.
+  /// Returns when the running unit of the model ends, or the current time if
+  /// none is running.
   virtual Ticks getReady(unsigned model) const = 0;
 
-  // Queries about devices.
-  /// Returns the model that runs, or kNone.
+  // Returns the model that the device is running, or kNone.
   virtual unsigned getRunning(unsigned device) const = 0;
-  /// Returns the model that ran before this one, or kNone.
+  /// Returns the model that the device ran before that, or kNone.
   virtual unsigned getLast(unsigned device) const = 0;
-  /// Returns the model that is being fetched, or kNone.
+  /// Returns the model that the device has fetched or is fetching next, or
+  /// kNone.
   virtual unsigned getNext(unsigned device) const = 0;
-  /// Returns when the running unit ends; the current time if none runs.
+  /// Returns when the running unit of the device ends, or the current time if
+  /// none is running.
   virtual Ticks getFree(unsigned device) const = 0;
 
-  // Queries about a model's next unit on a device.
-  /// Returns the time for reading the unit's bytes.
+  // Returns the time for reading the bytes of the model's next unit to the
+  // device.
   virtual Ticks getFetch(unsigned model, unsigned device) const = 0;
-  /// Returns whether the device holds the unit's shard.
+  /// Returns whether the device has the shard of the model's next unit.
   virtual bool holdsShard(unsigned model, unsigned device) const = 0;
 };
 
@@ -68,22 +70,23 @@ public:
 class ShardScheduler {
 public:
   virtual ~ShardScheduler() = default;
-  /// Chooses a model for a device that has nothing fetched: one of the idle
-  /// models, or the one that runs on it if that has units left. kNone: nothing
-  /// yet; the device asks again as soon as a unit has ended. A device that runs
-  /// nothing must be given a model if there is any.
+  /// Chooses a model for a device that has no next unit: one of the idle
+  /// models, or the one that is running on this device if it has units left.
+  /// kNone means that the device waits; it asks again when the next unit ends
+  /// anywhere. A device that isn't running a unit must be given a model if
+  /// there is one.
   virtual unsigned choose(const SchedulingState &state, unsigned device) = 0;
-  /// Returns whether a shard that is already on the device is used without
-  /// reading it again.
+  /// Returns whether a device that already has a shard uses it without reading
+  /// it again.
   virtual bool reusesShards() const { return false; }
 };
 
 enum class SchedulerKind : uint8_t {
-  lrtf,  ///< longest remaining time first, considering what devices hold
+  lrtf,  ///< longest remaining time first, preferring shards on the device
   hydra, ///< HYDRA's Sharded-LRTF
-  fifo,  ///< the first model of the list
+  fifo,  ///< the first idle model of the list
   srtf,  ///< shortest remaining time first
-  random ///< with a fixed seed
+  random ///< a random model, with a fixed seed
 };
 inline constexpr SchedulerKind kSchedulerKinds[] = {
     SchedulerKind::lrtf, SchedulerKind::hydra, SchedulerKind::fifo,
@@ -93,7 +96,7 @@ llvm::StringRef getName(SchedulerKind kind);
 /// Makes a scheduler in its initial state.
 std::unique_ptr<ShardScheduler> makeScheduler(SchedulerKind kind);
 
-/// Makes HYDRA's scheduler that counts the remaining time in whole
+/// Makes a variant of HYDRA's scheduler that counts remaining time in whole
 /// mini-batches.
 std::unique_ptr<ShardScheduler> makeBatchwiseHydra();
 

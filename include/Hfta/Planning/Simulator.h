@@ -1,13 +1,13 @@
 //===- Simulator.h - When a plan's parts begin and end ----------*- C++ -*-===//
 //
-// An event simulator of queues that execute actions one after the other, of
-// messages that occupy channels, and of memory. It knows neither pipelines nor
-// models: stages on workers, and shards of several models that are fetched into
-// devices' memories, are all described in its terms.
+// A discrete-event simulator of queues that execute actions one after the
+// other, of messages that occupy channels, and of memory. It knows neither
+// pipelines nor models: both stages on workers and shards that are fetched to
+// devices are described in its terms.
 //
-// Times are whole picoseconds inside, so that times which are equal on paper
-// are equal here. Events at one time are ordered by number: first of queues,
-// then of messages. So a simulation always has the same result.
+// Times are whole picoseconds, so that equal inputs give equal results.
+// Simultaneous events are ordered by number, those of queues before those of
+// messages.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_SIMULATOR_H
@@ -26,71 +26,75 @@ namespace mlir::hfta::planning {
 
 /// A time in picoseconds.
 using Ticks = int64_t;
-/// Returns the nearest number of ticks; times beyond 50 days count as 50 days.
+/// Returns the nearest number of ticks. Times of more than 50 days become 50
+/// days.
 Ticks toTicks(double seconds);
 double toSeconds(Ticks ticks);
 
-/// Stands for "none" in numbers that count from 0.
+/// The value for "none" in numbers that count from 0.
 constexpr unsigned kNone = ~0u;
 
-/// The amount of a memory, in bytes or any other unit, that something takes
-/// when it begins and when it ends; a negative amount is given back.
+/// How much the use of a memory grows when an action or message begins and when
+/// it ends, in bytes or any other unit. A negative amount frees memory.
 struct MemoryChange {
   unsigned memory = 0;
   int64_t atBegin = 0;
   int64_t atEnd = 0;
 };
 
-/// An action of a queue. It begins when the queue is free, the actions in
-/// `after` have ended, and its messages have arrived.
+/// An action of a queue. It begins when the queue is idle, the actions in
+/// `after` have ended, and its `messages` have arrived.
 struct SimulatedAction {
-  /// kNone: any queue, as the chooser of actions decides.
+  /// The queue that runs it, or kNone if the chooser of actions may choose any
+  /// queue.
   unsigned queue = 0;
-  /// The duration with a processor of its own.
+  /// The duration if the queue has a processor to itself.
   double seconds = 0;
   llvm::SmallVector<unsigned, 2> after;
   llvm::SmallVector<unsigned, 2> messages;
   llvm::SmallVector<MemoryChange, 1> memory;
 };
 
-/// Bytes that one action sends, or several together. They are sent when the
-/// last of these actions has ended, the channel is free, and the slot that
-/// receives them is free.
+/// A message of one action, or of several together. It is sent when the last of
+/// these actions has ended, the channel is idle, and the slot of the receiver
+/// is free.
 struct SimulatedMessage {
   llvm::SmallVector<unsigned, 1> after;
   unsigned channel = 0;
   int64_t bytes = 0;
-  /// The place that receives it. Messages take a slot in the order of their
-  /// numbers; it is free again when all actions that wait for the last message
-  /// have ended. kNone: a place of its own.
+  /// The receiver's slot, or kNone if the message has its own. Messages occupy
+  /// a slot in the order of their numbers. The slot becomes free when all
+  /// actions that wait for the message in it have ended.
   unsigned slot = kNone;
   llvm::SmallVector<MemoryChange, 1> memory;
 };
 
-/// A channel sends one message at a time, each for latency + bytes /
+/// A channel. It sends one message at a time, which takes latency + bytes /
 /// bytesPerSecond seconds.
 struct SimulatedChannel {
   double latency = 0;
-  double bytesPerSecond = 0; ///< 0: sending takes no time
-  /// Whether messages go in the order in which they are sent, so that one whose
-  /// slot isn't free holds up those after it. Otherwise they go as soon as they
-  /// can.
+  double bytesPerSecond = 0; ///< 0 means that bytes take no time
+  /// Whether messages are transferred in the order in which they are sent, so
+  /// that a message whose slot isn't free delays those after it (head-of-line
+  /// blocking). Otherwise each message is transferred as soon as possible.
   bool isOrdered = false;
 };
 
-/// A queue that runs actions in the order of its list.
+/// A queue, which runs the actions of its list in order.
 struct SimulatedQueue {
   unsigned machine = 0;
   std::vector<unsigned> actions;
 };
 
-/// A machine with processors. If more actions run at the same time than it has
-/// processors, they share them equally; otherwise each has a processor of its
-/// own.
+/// A machine with processors. If more actions are running than there are
+/// processors, they share the processors equally; otherwise each has one to
+/// itself.
 struct SimulatedMachine {
-  int64_t processors = 0; ///< 0: enough for all
+  int64_t processors = 0; ///< 0 means enough for all actions
 };
 
+/// The input of a simulation. Queues, actions and so on refer to each other by
+/// their indices in these lists.
 struct Simulation {
   std::vector<SimulatedMachine> machines;
   std::vector<SimulatedQueue> queues;
@@ -100,90 +104,94 @@ struct Simulation {
   unsigned slotCount = 0;
   unsigned memoryCount = 0;
 
-  /// Appends an action to its queue's list. Returns its number.
+  /// Appends an action, also to the list of its queue if it has one. Returns
+  /// its number.
   unsigned add(SimulatedAction action);
   unsigned add(SimulatedMessage message);
   unsigned add(SimulatedChannel channel);
 };
 
-/// The time from a beginning to an end. For what never began, begin = -1.
+/// The time in which something runs; begin is -1 if it never began.
 struct Interval {
   Ticks begin = -1;
   Ticks end = -1;
   bool hasBegun() const { return begin >= 0; }
 };
 
-/// The reason why something waits for the next member of a circle.
+/// The reason why a member of a circle waits for the next one.
 enum class WaitReason {
-  result,  ///< an action waits for one in its `after`
+  result,  ///< an action waits for an action in its `after`
   arrival, ///< an action waits for a message
-  /// An action waits for the first one in its queue's list that can't begin.
+  /// An action waits for the first action in its queue's list that can't begin.
   list,
   sender,  ///< a message waits for an action that sends it
-  place,   ///< a message waits for a reader of what lies in its slot
-  channel, ///< a message waits for an earlier one in an ordered channel
+  place,   ///< a message waits for a reader of the message in its slot
+  channel, ///< a message waits for an earlier message in an ordered channel
 };
 
-/// A member of a circle in which each waits for the next one, and the last one
-/// for the first.
+/// A member of a circle (deadlock), in which each member waits for the next
+/// one, and the last one for the first.
 struct Wait {
   bool isMessage = false;
-  unsigned number = 0; ///< number of the action, or message
+  unsigned number = 0; ///< number of the action or message
   WaitReason reason = WaitReason::result;
 };
 
+/// The result of a simulation. Lists have an entry for each action, message,
+/// queue or memory.
 struct SimulationResult {
   std::vector<Interval> actions;
-  /// The queue on which each action has begun, or kNone.
+  /// The queue that ran each action, or kNone if it never began.
   std::vector<unsigned> queues;
   std::vector<Interval> messages;
-  /// When the last action or message ends.
+  /// The time at which the last action or message ends.
   Ticks makespan = 0;
-  /// The time in which each queue does something.
+  /// The total time in which each queue runs actions.
   std::vector<Ticks> busy;
-  /// The peak of each memory.
+  /// The peak use of each memory.
   std::vector<int64_t> peaks;
-  /// A circle of what never ends; empty: everything ended.
+  /// Actions and messages that wait for each other forever; empty if all have
+  /// ended.
   std::vector<Wait> circle;
 
   bool hasEnded() const { return circle.empty(); }
-  /// Returns how long a queue waits between its first action and its last one.
+  /// Returns how long a queue is idle between its first and its last action.
   Ticks getIdle(unsigned queue) const;
 };
 
-/// The view of the running simulation that a chooser of actions has.
+/// The state of a running simulation, as an ActionChooser sees it.
 class SimulationState {
 public:
   virtual ~SimulationState() = default;
   virtual Ticks getTime() const = 0;
   virtual bool hasEnded(unsigned action) const = 0;
-  /// Returns whether everything that the action needs is there.
+  /// Returns whether everything that the action waits for has ended or arrived.
   virtual bool canBegin(unsigned action) const = 0;
-  /// Returns when everything that the action needs will be there, as far as
-  /// that is known, because what it waits for is running or under way. Assumes
-  /// that processors are free.
+  /// Returns when everything that the action waits for will have ended or
+  /// arrived. Returns nothing if that isn't known yet, because something hasn't
+  /// begun. Assumes that processors are free.
   virtual std::optional<Ticks> getArrival(unsigned action) const = 0;
 };
 
-/// Called when a queue has nothing to do. Returns an action of this queue, or
-/// of any queue, that can begin, or kNone. It is called again at the next time
-/// at which anything ends.
+/// Called when a queue is idle. Returns an action of this queue, or of any
+/// queue (kNone), that can begin; or kNone if the queue is to wait, and then is
+/// called again when the next action or message ends.
 using ActionChooser =
     llvm::function_ref<unsigned(const SimulationState &, unsigned queue)>;
 
-/// Runs every queue's list.
+/// Simulates queues that run the actions of their lists in order.
 SimulationResult simulate(const Simulation &simulation);
-/// Lets `choose` order the actions, whatever the lists say. An action that it
-/// doesn't choose doesn't begin; the result then has no circle.
+/// Simulates queues whose actions `choose` chooses; lists are ignored. Actions
+/// that it never chooses don't begin. The result has no circle.
 SimulationResult simulate(const Simulation &simulation, ActionChooser choose);
 
-/// Finds a circle in what hasn't begun when nothing more happens; returns an
-/// empty one if everything has begun.
+/// Finds a circle of waiting actions and messages in a result in which not all
+/// have begun. Returns an empty list if all have begun.
 std::vector<Wait> findCircle(const Simulation &simulation,
                              const SimulationResult &result);
 
-/// Describes a circle in words: "A waits for the result of B, which …". The
-/// functions name actions and messages.
+/// Returns a description of a circle: "A waits for the result of B, which …".
+/// The functions return names of actions and messages.
 std::string
 describeCircle(llvm::ArrayRef<Wait> circle,
                llvm::function_ref<std::string(unsigned)> nameAction,

@@ -1,9 +1,9 @@
 //===- SpillPlan.h - How a step fits in a budget of memory ------*- C++ -*-===//
 //
-// A plan says what is kept in memory, what goes to the store meanwhile and what
-// is recomputed, so that a step fits in the available memory and takes as
-// little time as possible. The peak of memory is that of a simulation of the
-// step.
+// Plans a step within a memory budget. A plan says which values stay in memory,
+// which are in the store while they aren't used, and which are recomputed. It
+// is chosen so that the step takes as little time as possible. Peak memory and
+// time are those of a simulation of the step.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_SPILLPLAN_H
@@ -23,33 +23,33 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
-/// The fate of a value between its last use in a forward and its first use in a
-/// backward.
+/// The way in which a value is kept between its last use in the forward and its
+/// first use in the backward.
 enum class Keep : uint8_t {
-  save,     ///< it stays in memory
-  spill,    ///< it lies in the store
-  recompute ///< it is recomputed, or not needed
+  save,     ///< stays in memory
+  spill,    ///< is in the store
+  recompute ///< is recomputed, or isn't needed
 };
 
-/// The part of a block's parameters and optimizer state that stays in memory.
+/// Which of a block's parameters and optimizer state stay in memory.
 enum class Residency : uint8_t {
-  streamed,   ///< nothing: they are read for forward, and for backward
-  held,       ///< a turn's parameters, from forward to backward
-  parameters, ///< all copies' parameters
-  everything  ///< all copies' parameters and state
+  streamed,   ///< none: they are fetched for the forward and for the backward
+  held,       ///< the parameters of a turn's copies, from forward to backward
+  parameters, ///< the parameters of all copies
+  everything  ///< the parameters and state of all copies
 };
 
-/// Consecutive blocks that count as one: values that go from one to the next
-/// need memory only within its tasks.
+/// Consecutive blocks that are merged into one. Values that are only used
+/// within a group need memory only while its tasks run.
 struct SpillGroup {
   int64_t firstBlock = 0, endBlock = 0;
   Residency residency = Residency::streamed;
   /// Whether the values from earlier blocks, and the gradients that go back to
-  /// them, lie in the store until the micro-batch is processed, unless they are
-  /// saved.
+  /// them, are in the store until their micro-batch is processed, unless they
+  /// are saved.
   bool streamsInputs = false;
-  /// Whether gradients lie in the store until their norms are known; only for
-  /// models that clip.
+  /// Whether gradients are in the store until their norms are known; only for
+  /// models that clip gradients.
   bool spillsGradients = false;
 
   bool operator==(const SpillGroup &other) const {
@@ -60,12 +60,14 @@ struct SpillGroup {
   }
 };
 
+/// A plan of a step.
 struct SpillPlan {
-  /// The copies that go through the step together; the others follow in turns.
+  /// The number of copies of a turn, which go through the step together.
   int64_t copies = 1;
   std::vector<SpillGroup> groups;
   std::vector<Keep> values; ///< one for each value of the model
-  /// The most tasks for which bytes that are being written keep their place.
+  /// The largest number of tasks during which bytes that are being written to
+  /// the store still occupy memory.
   int64_t writeWindow = 0;
 
   bool operator==(const SpillPlan &other) const {
@@ -74,41 +76,46 @@ struct SpillPlan {
   }
 };
 
+/// Which values may be recomputed: none, any, or all that can be.
 enum class RecomputePolicy : uint8_t { none, automatic, all };
 
+/// The demands on a plan.
 struct SpillRequest {
-  int64_t budget = 0; ///< bytes
+  int64_t budget = 0; ///< the memory budget, in bytes
   bool spills = true; ///< whether there is a store
-  /// Whether values that go from block to block may lie in the store until
-  /// their micro-batch is processed, whatever backwards need.
+  /// Whether values that go from block to block may be in the store until their
+  /// micro-batch is processed (SpillGroup::streamsInputs), regardless of the
+  /// needs of backwards.
   bool streamsInputs = true;
   RecomputePolicy recompute = RecomputePolicy::automatic;
-  /// Limits of the copies in a turn; no more than the model has.
+  /// The smallest and largest allowed number of copies in a turn. The largest
+  /// may exceed the model's number of copies.
   int64_t leastCopies = 1, mostCopies = std::numeric_limits<int64_t>::max();
 };
 
 /// The reason why there is no plan.
 struct SpillFailure {
-  int64_t leastBudget = 0; ///< the least budget with which there is a plan
-  std::string block;       ///< the last of the blocks that need it
-  SpillPlan plan;          ///< a plan that needs no more
+  int64_t leastBudget = 0; ///< the least budget with which a plan was found
+  std::string block;       ///< the last one of the blocks that need it
+  SpillPlan plan;          ///< a plan that needs at most `leastBudget`
 };
 
+/// A plan with its simulated duration.
 struct SpillChoice {
   SpillPlan plan;
   double seconds = 0; ///< seconds per step
 };
 
-/// Plans one step for budgets of several sizes, finding the possible plans only
+/// Plans one step for several budgets, and searches for candidate plans only
 /// once.
 class SpillPlanner {
 public:
-  /// The model and the request must outlive the planner, which ignores the
-  /// request's budget.
+  /// The model and the request must outlive the planner. The request's budget
+  /// is ignored.
   SpillPlanner(const SpillModel &model, const SpillRequest &request);
   ~SpillPlanner();
 
-  /// Plans for this budget as planSpill does.
+  /// Returns the best plan for this budget, like planSpill.
   std::optional<SpillChoice> plan(int64_t budget, SpillFailure &failure);
 
 private:
@@ -116,36 +123,37 @@ private:
   std::unique_ptr<Candidates> candidates;
 };
 
-/// Returns the fastest plan found whose peak is within the budget. Equal models
-/// and requests have equal plans, and no larger budget has a slower one where
-/// reading and writing don't hinder each other. If there is none, sets
-/// `failure`.
+/// Returns the fastest plan that was found with a peak within the budget. If
+/// there is none, returns nothing and sets `failure`. Equal models and requests
+/// give equal plans. If reads and writes don't share a channel, a larger budget
+/// never gives a slower plan.
 std::optional<SpillChoice> planSpill(const SpillModel &model,
                                      const SpillRequest &request,
                                      SpillFailure &failure);
 
-/// Returns whether nothing is recomputed or moved: the parameters and state of
-/// all blocks stay in memory, and so does each value that some backward reads.
+/// Returns whether the plan neither recomputes nor moves anything: all
+/// parameters, all state and all values that a backward reads stay in memory.
 /// No plan is faster.
 bool keepsAll(const SpillModel &model, const SpillPlan &plan);
 
-/// Seconds of one copy, over all its micro-batches.
+/// The seconds of one copy in a group, over all micro-batches.
 struct GroupSeconds {
   double forward = 0, recompute = 0, backward = 0, update = 0;
 };
 
-/// Returns the seconds of each group of a plan that checkPlan accepts.
+/// Returns the seconds of each group. checkPlan must accept the plan.
 std::vector<GroupSeconds> getGroupSeconds(const SpillModel &model,
                                           const SpillPlan &plan);
 
-/// Checks whether the plan can be carried out: the groups cover all blocks, and
-/// what a backward needs is there or can be recomputed.
+/// Checks whether a plan can be carried out: its groups cover all blocks, and
+/// each value that a backward needs is kept or can be recomputed.
 llvm::Error checkPlan(const SpillModel &model, const SpillPlan &plan);
 
 llvm::StringRef getName(Keep keep);
 llvm::StringRef getName(Residency residency);
 
-/// Prints tables of the plan, and of its step within the budget.
+/// Prints tables for people: the plan, and its simulated step within the
+/// budget.
 void printSpillPlan(const SpillModel &model, const SpillPlan &plan,
                     int64_t budget, llvm::raw_ostream &os);
 

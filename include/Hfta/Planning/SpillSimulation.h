@@ -1,11 +1,13 @@
 //===- SpillSimulation.h - Steps that move what doesn't fit -----*- C++ -*-===//
 //
-// A step as a schedule has it: tasks one after the other, block by block with
-// all micro-batches, and copies in turns. A block is updated right after its
-// last backward, and recomputation comes right before its backward. Fetches go
-// in the order of their uses, each as early as memory allows; what has changed
-// is written right after the task. The order of tasks decides whether there is
-// memory, as it decides addresses, so that no timing changes the peak.
+// Simulates a step that moves data between memory and store, as its schedule
+// does. Tasks run one after the other: block by block, each block for all
+// micro-batches, and all this for one turn of copies after the other. A block
+// is updated right after its last backward and recomputed right before its
+// backward. Fetches are in the order of their uses, each as early as memory
+// allows; changed data are written right after the task. Whether there is
+// memory depends on the order of tasks, and not on their times, as it does for
+// the addresses in a real schedule. So times never change the peak.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_SPILLSIMULATION_H
@@ -19,7 +21,7 @@
 
 namespace mlir::hfta::planning {
 
-/// A budget that nothing exceeds.
+/// An unlimited budget.
 inline constexpr int64_t kEveryByte = std::numeric_limits<int64_t>::max();
 
 enum class SpillActivity : uint8_t {
@@ -33,41 +35,46 @@ enum class SpillActivity : uint8_t {
 };
 llvm::StringRef getName(SpillActivity activity);
 
+/// One task, or one transfer, of a simulated step.
 struct SpillEvent {
   SpillActivity activity = SpillActivity::forward;
   int64_t turn = 0;
   int64_t group = 0;
-  int64_t microBatch = 0; ///< 0 for what happens once a step
+  int64_t microBatch = 0; ///< 0 for events that occur once per step
   double begin = 0, end = 0;
-  int64_t bytes = 0; ///< bytes that are moved
+  int64_t bytes = 0; ///< bytes of a transfer
 
+  /// Returns the key by which events are sorted.
   auto getRank() const {
     return std::make_tuple(begin, activity, end, turn, group, microBatch,
                            bytes);
   }
 };
 
+/// A simulated step.
 struct SpillRun {
   double seconds = 0;
-  /// The time that the device and each channel would take if they never waited.
+  /// The total time of tasks, of reads and of writes.
   double computeSeconds = 0, readSeconds = 0, writeSeconds = 0;
   int64_t readBytes = 0, writtenBytes = 0;
   int64_t peakBytes = 0;
-  /// The peak if no fetch begins before its use, and the group that needs it.
+  /// The peak if no fetch began before its data are used, and the group in
+  /// which it occurs. No smaller budget is possible for the plan.
   int64_t leastBytes = 0;
   int64_t leastGroup = 0;
-  std::vector<SpillEvent> events; ///< in the order of their beginnings
+  std::vector<SpillEvent> events; ///< sorted by SpillEvent::getRank
 
-  /// Returns a lower bound for steps with these tasks and transfers.
+  /// Returns a lower bound of the duration of any step with these tasks and
+  /// transfers.
   double getLeastSeconds(const StoreRates &store) const;
 };
 
-/// Simulates a plan that checkPlan accepts. If `leastBytes` is more than the
-/// budget, so is the peak.
+/// Simulates a plan, which checkPlan must accept. The peak exceeds the budget
+/// only if `leastBytes` does.
 SpillRun simulateSpill(const SpillModel &model, const SpillPlan &plan,
                        int64_t budget = kEveryByte);
 
-/// Draws a row of computations, with what is read and written below it.
+/// Draws the step with two rows: tasks, and below them reads and writes.
 Timeline getTimeline(const SpillRun &run, llvm::StringRef title);
 
 } // namespace mlir::hfta::planning

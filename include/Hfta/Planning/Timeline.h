@@ -1,8 +1,8 @@
 //===- Timeline.h - The drawing of a step over time -------------*- C++ -*-===//
 //
-// A simulated or measured step as an SVG: a row per worker that shows what it
-// computes, and below that what it sends. Both kinds of step have the same
-// colours and names, so that they can be compared.
+// Draws a simulated or measured step as an SVG, with a row per worker for its
+// computations, and below each a row for its transfers. Simulated and measured
+// steps have the same colours and names, so that they can be compared.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_TIMELINE_H
@@ -17,7 +17,7 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
-/// The kind of a bar, in the order of the legend.
+/// The kinds of bars, in the order of the legend.
 enum class BarKind : uint8_t {
   forward,
   recompute,
@@ -28,7 +28,7 @@ enum class BarKind : uint8_t {
   precondition,
   update,
   other,
-  // The kinds that are drawn below these:
+  // Transfers, which are drawn below the computations:
   value,
   inverse,
   gradient,
@@ -43,10 +43,11 @@ struct TimelineBar {
   size_t row = 0;
   BarKind kind = BarKind::other;
   double begin = 0, end = 0; ///< seconds
-  /// Counts the worker's stages, from 0: those of later ones are paler.
+  /// The index of the bar's stage among the worker's stages. The bars of later
+  /// stages have paler colours.
   int64_t chunk = 0;
-  std::string label; ///< drawn where there is room for it
-  std::string title; ///< shown when pointed at
+  std::string label; ///< text in the bar, if there is room for it
+  std::string title; ///< tooltip
 };
 
 struct Timeline {
@@ -55,21 +56,23 @@ struct Timeline {
   std::vector<TimelineBar> bars;
 };
 
-/// Appends the rows of `other`, each with `words` before its name.
+/// Appends the rows of `other`, whose names are prefixed by `words`.
 void appendRows(Timeline &timeline, Timeline other, const std::string &words);
 
-/// Draws a run that has ended.
+/// Returns the timeline of a simulated pipeline. The run must not have
+/// deadlocked.
 Timeline getTimeline(const PipelineRun &run, llvm::StringRef title);
 
-/// Draws a step of K-FAC that has ended, with a row per rank.
+/// Returns the timeline of a simulated K-FAC step, with a row per rank.
 Timeline getTimeline(const KfacRun &run, int64_t ranks, llvm::StringRef title);
 
-/// Reads the last whole step of a trace that `train --trace` wrote, with a row
-/// per worker if there are several stages, otherwise per rank. An error says
-/// what is wrong with the file.
+/// Returns the timeline of the last complete step in a trace that `train
+/// --trace` has written. It has a row per worker if there are several stages,
+/// otherwise a row per rank. The error says what is wrong with the file, whose
+/// name is `file`.
 llvm::Expected<Timeline> readTrace(llvm::StringRef text, llvm::StringRef file);
 
-/// Returns the rows of both timelines, with a common scale of time.
+/// Returns a timeline with the rows of both, on one time scale.
 Timeline layBeside(const Timeline &planned, const Timeline &measured);
 
 void writeSvg(const Timeline &timeline, llvm::raw_ostream &os);

@@ -7,21 +7,22 @@
 
 namespace mlir::hfta {
 
-/// The processor with the instructions that every x86-64 processor has.
+/// The name of the target that only has the instructions of every x86-64
+/// processor.
 inline constexpr llvm::StringLiteral kBaseCpu = "x86-64";
 
-/// Returns the names that --cpu takes, "native" first.
+/// Returns the values of --cpu; the first one is "native".
 llvm::SmallVector<llvm::StringRef> getCpuNames();
 bool isKnownCpu(llvm::StringRef name);
 
-/// Returns the target of processor `name`, which must be one of getCpuNames()
-/// other than "native". Cache sizes are assumed from the width of vectors, not
-/// measured, so that programs don't depend on the machine that compiles them.
+/// Returns the target for a processor name in getCpuNames() other than
+/// "native". Cache sizes are assumed from the vector width instead of measured,
+/// so that a program doesn't depend on the machine that compiles it.
 TargetAttr getCpuTarget(MLIRContext *context, llvm::StringRef name);
 
-/// Returns the processor called `name`, or if that is "native" the one that
-/// this runs on. Its instructions and caches are then those that CPUID reports,
-/// not a guess by its model. Fails if this isn't an x86-64 machine.
+/// Returns the target for a processor name in getCpuNames(). For "native", it
+/// has the instructions and caches that CPUID reports for the processor that
+/// this code runs on. Fails if that isn't an x86-64 processor.
 FailureOr<TargetAttr> resolveCpu(MLIRContext *context, llvm::StringRef name);
 
 } // namespace mlir::hfta

@@ -7,34 +7,37 @@
 
 namespace mlir::hfta {
 
-/// The architecture of an NVIDIA GPU.
+/// An architecture of NVIDIA GPUs.
 struct GpuChip {
-  llvm::StringLiteral name;         ///< for --chip and ptxas: "sm_80"
-  llvm::StringLiteral llvmFeatures; ///< the version of PTX that supports it
-  /// Whether its code runs on no other chip: later chips can't compile its PTX.
+  llvm::StringLiteral name;         ///< as for --chip and ptxas: "sm_80"
+  llvm::StringLiteral llvmFeatures; ///< LLVM's feature for the PTX version
+  /// Whether its code only runs on this architecture. (The PTX of other chips
+  /// can be compiled for later ones.)
   bool isSpecific;
-  bool hasWarpGroups; ///< has the instructions of warp groups (`wgmma`)
+  bool hasWarpGroups; ///< whether it has instructions of warp groups (`wgmma`)
 };
 
-/// Returns the chips in the order of their versions.
+/// Returns all supported chips, in ascending order of versions.
 llvm::ArrayRef<GpuChip> getGpuChips();
-/// Returns null if there is no chip of this name.
+/// Returns the chip of this name, or null.
 const GpuChip *findGpuChip(llvm::StringRef name);
 
-/// The peak rates of a well-known GPU, according to its maker.
+/// Peak rates of a well-known GPU, as published by NVIDIA.
 struct GpuRates {
   llvm::StringLiteral name; ///< "A100"
   llvm::StringLiteral chip; ///< "sm_80"
-  double bytes;             ///< bytes per second of its memory
-  double flops;             ///< per second, in f32
-  double tf32, bf16;        ///< per second on tensor cores; f16 as bf16
+  double bytes;             ///< memory bandwidth, in bytes per second
+  double flops;             ///< f32 operations per second
+  double tf32, bf16;        ///< operations of tensor cores per second; the rate
+                            ///< for f16 is that for bf16
 
-  /// Seconds from one kernel of a graph to the next.
+  /// Seconds between two consecutive kernels of a graph.
   static constexpr double kLaunch = 2e-6;
 };
 llvm::ArrayRef<GpuRates> getGpuRates();
 
-/// Returns the target of modules for GPUs: the host is any x86-64 processor.
+/// Returns the target of modules for GPUs. The code of the host is for any
+/// x86-64 processor.
 TargetAttr getGpuTarget(MLIRContext *context);
 
 } // namespace mlir::hfta

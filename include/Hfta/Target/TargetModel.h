@@ -1,9 +1,10 @@
 //===- TargetModel.h - The costs of code on the target ----------*- C++ -*-===//
 //
-// The costs of generated code on the module's `hfta.target`. They decide on
-// vectors, register tiles, blocks that stay in a cache, packing, prefetches and
-// stores that bypass the caches: on what is computed together, never on the
-// order in which the terms of a sum are added (`ReferenceModel`).
+// The costs of generated code on the module's `hfta.target`. They determine
+// vectors, register tiles, blocks of terms that stay in a cache, packing,
+// prefetches and stores that bypass the caches. All these decide what is
+// computed together, but never in which order the terms of a sum are added
+// (`ReferenceModel`).
 //
 // Costs in cycles were measured with bench/kernels.py on processors with
 // vectors of 32 and of 64 bytes.
@@ -17,138 +18,151 @@
 
 namespace mlir::hfta {
 
+/// The costs of a target, and the parameters of decisions, grouped by the class
+/// that makes them.
 class TargetModel {
 public:
   explicit TargetModel(TargetAttr target) : target(target) {}
 
-  /// Returns the model of the module around `op`. A module without a target is
-  /// for any x86-64 processor.
+  /// Returns the model for the module that contains `op`. A module without a
+  /// target is for any x86-64 processor.
   static TargetModel get(Operation *op);
 
   int64_t getVectorBytes() const { return target.getVectorBytes(); }
   int64_t getRegisters() const { return target.getVectorRegisters(); }
-  /// Returns the bytes of a cache line.
+  /// Returns the size of a cache line in bytes.
   int64_t getLineBytes() const {
     return target.getCaches().front().getLineBytes();
   }
-  /// Returns the core's second-level cache, or the first-level one if it has no
-  /// other.
+  /// Returns the second-level cache, or the first-level cache if that is the
+  /// only one.
   CacheAttr getCoreCache() const {
     return target.getCaches()[target.getCaches().size() > 1 ? 1 : 0];
   }
-  /// Returns whether an instruction multiplies by a power of two without
-  /// overflow.
+  /// Returns whether one instruction multiplies by a power of two without
+  /// intermediate overflow.
   bool canScale() const { return target.hasFeature("avx512f"); }
-  /// Returns the size in bytes from which on results have left the caches when
-  /// they are read next: three quarters of the last level, but no more than one
-  /// program gets of a cache that many cores share.
+  /// Returns the size of results, in bytes, from which on they are no longer in
+  /// the caches when they are read next. This is three quarters of the
+  /// last-level cache, but at most what one program gets of a cache that many
+  /// cores share.
   int64_t getStreamBytes() const;
 
   /// Parameters of loop nests (`LoopPlan`).
   struct Loops {
-    /// Cycles of an access to the first-level cache, of reading a vector from
-    /// memory that this cache can't hold, of a math function, of collecting one
-    /// lane of a vector, and until a sum can be added to again.
+    /// Cycles of a vector access to the first-level cache.
     static constexpr double kAccessCost = 0.5;
+    /// Cycles for reading a vector that isn't in the first-level cache.
     static constexpr double kFarAccessCost = 2;
+    /// Cycles of a math function, such as exp.
     static constexpr double kFunctionCost = 12;
+    /// Cycles for inserting one lane into a vector.
     static constexpr double kLaneCost = 2;
+    /// Cycles of latency of an addition to a sum.
     static constexpr double kSumLatency = 4;
-    /// The fixed cost of a step of the loop over terms, in cycles.
+    /// Fixed cycles of an iteration of the loop over terms.
     static constexpr double kStepCost = 1.5;
-    /// The share of reading that isn't hidden by products.
+    /// The fraction of read cycles that products don't hide.
     static constexpr double kVisibleReads = 0.25;
-    /// The factor by which reading takes longer from matrices that aren't
-    /// neighbours: their rows compete for a few cache sets.
+    /// The factor by which reads take longer if a tile computes products of
+    /// several independent matrices, whose rows compete for a few cache sets.
     static constexpr double kSeparateReads = 1.5;
-    /// The bytes of a matrix that no longer fit in the first-level cache, and
-    /// the distance between rows, in bytes, from which on each of them is on a
-    /// page of its own.
+    /// The largest matrix, in bytes, that stays in the first-level cache.
     static constexpr int64_t kNearBytes = 1 << 16;
+    /// The least distance between rows, in bytes, that counts as far: each row
+    /// is then assumed to be on a different page.
     static constexpr int64_t kFarRowBytes = 1024;
-    /// The most ops of an elementwise body that is repeated, and the number of
-    /// vectors for which it is.
+    /// The largest number of ops in the body of an elementwise op that computes
+    /// several vectors per iteration.
     static constexpr int64_t kSmallBody = 12;
+    /// The largest number of vectors per iteration of such an op.
     static constexpr int64_t kElementwiseVectors = 4;
-    /// The most rows of a tile of sums, the most axes that these rows lie
-    /// along, and the most vectors side by side.
+    /// The largest number of rows of a tile of sums.
     static constexpr int64_t kMaxRows = 24;
+    /// The largest number of axes along which a tile's rows lie.
     static constexpr size_t kMaxRowAxes = 4;
+    /// The largest number of vectors in a row of a tile.
     static constexpr int64_t kMaxVectors = 6;
-    /// The most terms of a loop (such as a pooling's window) that costs more
-    /// than it computes and so is unrolled, and the number of terms in a tile
-    /// of it.
+    /// The largest number of terms for which a loop over terms is unrolled,
+    /// such as the loop over a pooling's window: a loop would take longer than
+    /// its body.
     static constexpr int64_t kFewTerms = 16;
+    /// The number of terms that an unrolled tile adds, over all of its sums.
     static constexpr int64_t kUnrolledTerms = 48;
-    /// The most iterations of a loop that LLVM unrolls.
+    /// The largest number of iterations with which LLVM unrolls a loop.
     static constexpr int64_t kUnrolledTaps = 8;
-    /// The terms of a sum from which on transposing the values to read pays,
-    /// and the vectors of sums that then hide each other's latency: transposing
-    /// takes much more code than the sums do.
+    /// The least number of terms of a sum for which it pays to transpose the
+    /// values that are read.
     static constexpr int64_t kMinTransposed = 16;
+    /// The largest number of vectors of sums beside transpositions. It suffices
+    /// to hide latencies; more would be too much code.
     static constexpr int64_t kTransposedVectors = 4;
-    /// The blocks of an axis from which on it pays to find where aligned
-    /// addresses begin.
+    /// The least number of blocks of an axis for which it pays to find the
+    /// first aligned address, for streaming stores.
     static constexpr int64_t kMinStreamBlocks = 4;
-    /// The least bytes of a vector for which streaming stores pay: shorter
-    /// vectors add more stores than they save traffic.
+    /// The least vector width in bytes for which streaming stores pay: narrower
+    /// vectors need more additional stores than they save traffic.
     static constexpr int64_t kMinStreamBytes = 32;
-    /// The uses of each element, and the terms of each sum, from which on
-    /// packing pays.
+    /// The least number of uses of each element for which packing pays.
     static constexpr int64_t kMinPackedUses = 8;
+    /// The least number of terms of each sum for which packing pays.
     static constexpr int64_t kMinPackedTerms = 64;
-    /// The registers that are left for products, where there are 32 of them,
-    /// where there are fewer, and beside bodies of more than two ops: LLVM
-    /// spills sums if products have too few registers.
+    /// Registers that a tile of sums leaves to products:
+    /// kProductRegistersOfMany if there are at least kManyRegisters, else
+    /// kProductRegisters, and kBodyRegisters if the body has more than two ops.
+    /// With fewer, LLVM would spill sums.
     static constexpr int64_t kManyRegisters = 32;
     static constexpr int64_t kProductRegistersOfMany = 4;
     static constexpr int64_t kProductRegisters = 1;
     static constexpr int64_t kBodyRegisters = 5;
   };
-  /// Returns the cycles of a vector instruction.
+  /// Returns the cycles per vector instruction.
   double getOperationCost() const {
     return 1.0 / static_cast<double>(target.getFmaUnits());
   }
 
   /// Parameters of blocks of terms (`TermBlocks`).
   struct Blocks {
-    /// The share of the core's cache that a nest may use.
+    /// The fraction of the core's cache that a loop nest may use.
     static constexpr double kCacheShare = 0.5;
-    /// Cycles for getting a cache line from the next level, and for writing and
-    /// reading a vector of sums between two blocks.
+    /// Cycles for fetching a cache line from the next level.
     static constexpr double kLineCost = 8;
+    /// Cycles for writing and rereading a vector of sums between two blocks.
     static constexpr double kWaitCost = 1.5;
-    /// The share of the cost that may remain for blocks to pay, since they are
-    /// more code.
+    /// The largest ratio of costs with and without blocks for which blocks pay,
+    /// as they need more code.
     static constexpr double kMinGain = 0.9;
   };
 
-  /// Parameters of reductions of contiguous rows (`RowReduction`), several at a
-  /// time.
+  /// Parameters of reductions of contiguous rows (`RowReduction`).
   struct Rows {
-    /// The most ops of a body that leaves registers free; and the number of
-    /// sums at a time of a larger body, which keeps the core busy alone.
+    /// The largest number of ops in a small body. With a small body, as many
+    /// rows are summed at a time as registers allow.
     static constexpr int64_t kSmallBody = 3;
+    /// The number of sums at a time with a larger body, which by itself keeps
+    /// the core busy.
     static constexpr int64_t kLargeBodySums = 4;
   };
 
   /// Parameters of transpositions in registers (`TransposeEmitter`).
   struct Transposes {
-    /// The most elements of a square's side, which has to stay in registers.
+    /// The largest side of a transposed square, in elements. The square must
+    /// fit in registers.
     static constexpr int64_t kMaxLanes = 16;
   };
 
   /// Parameters of prefetches (`Prefetch`).
   struct Prefetches {
-    /// The divisor of the core's cache: an item's part of an argument stays in
-    /// the cache, with all else that the item touches, if it is at most this
-    /// fraction of it.
+    /// An item's part of an argument is prefetched if it is at most
+    /// 1/kCacheParts of the core's cache, so that it stays there beside the
+    /// item's other data.
     static constexpr int64_t kCacheParts = 8;
   };
 
   /// Parameters of the fusion of elementwise ops (`FuseElementwise`).
   struct Fusion {
-    /// The most ops of a body that each user recomputes rather than reads.
+    /// The largest number of ops of a body that each user recomputes instead of
+    /// reading its result.
     static constexpr int64_t kCheapBody = 2;
   };
 

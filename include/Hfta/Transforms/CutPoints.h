@@ -11,15 +11,17 @@
 
 namespace mlir::hfta {
 
-/// Finds the cut points of a fused module's model: the names of values after
-/// which the model can be cut, since each alone (with parameters, labels, and
-/// values made of data without a gradient, such as a mask) carries a training
-/// on. They are in the order in which data go through them; between two of them
-/// lies a layer with a trained weight. `cuts=all` of hfta-plan-pipeline stands
-/// for these.
+/// Returns the names of the values after which the model of a fused module can
+/// be cut, in the order in which data go through them. Each value by itself
+/// carries on the training: what comes after it depends on what comes before it
+/// only through this value, apart from parameters, labels, and values computed
+/// from data that have no gradient, such as a mask. Between two cut points
+/// there is at least one layer with a trained weight. The option `cuts=all` of
+/// hfta-plan-pipeline means these values.
 std::vector<std::string> findCutPoints(ModuleOp module);
 
-/// Whether a read of the model reads a layer's trained weight.
+/// Returns whether an `hfta.read` of the model reads the trained weight of a
+/// layer.
 bool isWeightRead(ReadOp read);
 
 } // namespace mlir::hfta

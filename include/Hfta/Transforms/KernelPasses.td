@@ -1,7 +1,8 @@
 //===- KernelPasses.td - From a task's ops to its kernels --*- tablegen -*-===//
 //
-// Passes that prepare products and sums, the tensors that they read and the
-// parts in which they are computed; then the pass that forms kernels.
+// Passes that prepare products and sums for kernels: the layouts of the tensors
+// that they read, and the parts in which they are computed. The last pass forms
+// kernels.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_KERNEL_PASSES

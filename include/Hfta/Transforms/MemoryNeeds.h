@@ -10,56 +10,62 @@
 
 namespace mlir::hfta {
 
-/// Returns the most bytes that a worker occupies for as long as it runs, on any
-/// number of ranks, with as many threads as the job's budget is for and turns
-/// of `copies` copies: the resident segments, the batches of data that it reads
-/// ahead, the data that come from other ranks, and what its kernels and the
-/// store need in addition. The worker is one of `stage`, or with -1 the one of
-/// a program of one stage; in a program of several stages -1 is the process
-/// that runs what belongs to no stage. If kernels aren't lowered yet, the
-/// scratch memory of a thread is taken from the module's `hfta.scratch_bytes`,
-/// or else guessed. Together with the worker's arena this is what the runtime
-/// calls `peak_bytes` (hfta_workload_memory).
+/// Returns the bytes that a worker occupies as long as it runs, on any number
+/// of ranks, with the number of threads in the job's budget, and with turns of
+/// `copies` copies. They are the resident segments, batches of data that are
+/// read ahead, data that arrive from other ranks, scratch memory of kernels,
+/// and the store's needs. Together with the worker's arena this is what the
+/// runtime calls `peak_bytes` (hfta_workload_memory).
+///
+/// The worker is one of `stage`. In a program of one stage, -1 means its only
+/// worker; in a program of several stages, -1 means the process that runs
+/// whatever belongs to no stage. If kernels haven't been lowered yet, a
+/// thread's scratch memory is the module's attribute `hfta.scratch_bytes`, or
+/// else a guess.
 int64_t countResidentBytes(ModuleOp module, const Job &job, int64_t copies,
                            int64_t stage);
 
-/// Returns the bytes of the arena that the schedules of such a worker use, once
-/// their transfers are planned.
+/// Returns the bytes of the arena that the schedules of a worker of `stage`
+/// (see countResidentBytes) use. Transfers must be planned.
 int64_t countArenaBytes(ModuleOp module, const Job &job, int64_t stage);
 
-/// Returns how many copies a command is for at a time: those of its turn, or
-/// all.
+/// Returns for how many copies a command runs at a time: those of its turn if
+/// it is in a loop over turns, else all.
 int64_t countCopiesAtOnce(Operation *command, const Job &job);
 
-/// Finds the numbers of the segments that such a worker has.
+/// Returns the numbers of the segments that a worker of `stage` (see
+/// countResidentBytes) has.
 std::set<int64_t> findWorkerSegments(ModuleOp module, const Job &job,
                                      int64_t stage);
 
-/// Returns how many copies a turn has in the step of a scheduled module; all
-/// where copies take no turns, or where the host chooses the turns.
+/// Returns the number of copies in a turn of the step's schedule; the number of
+/// all copies if they take no turns, or if the runtime chooses the turns.
 int64_t getTurnCopies(ModuleOp module, const Job &job);
 
-/// The memory and transfers that hfta-schedule-transfers would need.
+/// The memory and transfers of a module within a memory budget, as
+/// hfta-schedule-transfers would plan them.
 struct TransferNeeds {
-  int64_t bytes = 0;       ///< the program's, with its arena
-  int64_t leastBytes = 0;  ///< likewise, in turns of fewer copies
-  int64_t copies = 1;      ///< in a turn
-  bool takesTurns = false; ///< false: all copies go through a step together
-  /// The share of `bytes` that the program occupies as long as it runs, and how
-  /// much that would be with turns of one copy.
+  int64_t bytes = 0;       ///< memory of the program, including its arena
+  int64_t leastBytes = 0;  ///< the least memory, with fewer copies per turn
+  int64_t copies = 1;      ///< copies per turn, for `bytes`
+  bool takesTurns = false; ///< whether copies go through a step in turns
+  /// The part of `bytes` outside of the arena, and how much that is with one
+  /// copy per turn.
   int64_t residentBytes = 0, residentBytesOfOne = 0;
-  /// The bytes that a step reads from the store and writes to it, and whether
-  /// this is so because copies take turns of several steps.
+  /// Bytes that are read from the store and written to it, per step.
   int64_t movedBytes = 0;
+  /// Whether each turn runs several steps, so that fewer bytes are moved.
   bool takesSeveralSteps = false;
 };
 
-/// Measures a scheduled module whose transfers aren't planned yet, in turns of
-/// as many copies as its plan has. Notes the turns in the module.
+/// Returns the needs of a scheduled module whose transfers aren't planned yet.
+/// Tries the number of copies per turn that the module's plan has and, if that
+/// needs more than the budget, smaller ones. Leaves the last number that it
+/// tried in the schedules' loops over turns.
 TransferNeeds measureTransfers(ModuleOp module, const Job &job);
 
-/// Returns the bytes of scratch memory that a thread needs for the largest of
-/// the launched kernels; nothing if some of them aren't lowered.
+/// Returns the bytes of scratch memory that a thread needs for the largest
+/// launched kernel, or nothing if a kernel isn't lowered.
 std::optional<int64_t> findScratch(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -1,9 +1,10 @@
 //===- PlannedKfac.h - How replicas share K-FAC, in the module --*- C++ -*-===//
 //
-// The plan stands in the module's dictionary `hfta.kfac_plan`, with all that it
-// was planned from, so that later phases print it and tests change it: a plan
-// that is already there when K-FAC is inserted is kept. Where stages of a
-// pipeline have plans of their own, it is a list of dictionaries.
+// The plan of how replicas share the work of K-FAC is stored in the module's
+// dictionary `hfta.kfac_plan`, together with all numbers that it was made from,
+// so that later phases can print it and tests can change it. If the module
+// already has a plan when K-FAC is inserted, that plan is used. If the stages
+// of a pipeline have different plans, the attribute is a list of dictionaries.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_PLANNEDKFAC_H
@@ -14,23 +15,24 @@
 
 namespace mlir::hfta {
 
-/// A plan. The ranks of the planner are the replicas of a stage or, with
-/// placement `local`, the groups.
+/// A plan and its inputs. The planner's ranks are the replicas of a stage or,
+/// with placement `local`, the groups of micro-batches.
 struct PlannedKfac {
-  /// In a program of several stages, the stage whose layers the plan is for.
-  /// Without a value, the plan is for the layers of the whole program.
+  /// In a program of several stages, the stage for whose layers the plan is;
+  /// nothing if the plan is for the whole program.
   std::optional<int64_t> stage;
   planning::KfacModel model;
   planning::KfacPlan plan;
   planning::KfacRates rates;
-  bool isMeasured = false; ///< whether its times were measured; else they are
-                           ///< estimated
-  /// The names in checkpoints: "input_factor/first.weight", and "first.weight".
+  bool isMeasured = false; ///< whether times were measured, not estimated
+  /// Names of factors, as in checkpoints, such as "input_factor/first.weight",
+  /// and of layers, such as "first.weight".
   std::vector<std::string> factorNames, layerNames;
 
   static void writeAll(ModuleOp module, ArrayRef<PlannedKfac> plans);
-  /// Reads the module's plan, or those of its stages, in the order of stages;
-  /// empty if there is none. Ill-formed ones are diagnosed at the module.
+  /// Returns the module's plan, or the plans of its stages in ascending order,
+  /// or an empty list if there is none. Reports an error if a plan is
+  /// ill-formed.
   static FailureOr<std::vector<PlannedKfac>> readAll(ModuleOp module);
 
 private:
@@ -39,19 +41,20 @@ private:
                                      DictionaryAttr from);
 };
 
-/// For placement `local`: maps the symbols of moments of layers with factors to
-/// the group whose samples alone they are formed of. Empty for other
-/// placements; an ill-formed plan is diagnosed at the module.
+/// For placement `local`, returns for each variable that holds a layer's
+/// moments, by its symbol, the group of micro-batches from whose samples alone
+/// the moments are computed. Returns an empty map for other placements, and
+/// reports an error if the plan is ill-formed.
 FailureOr<llvm::StringMap<int64_t>> findGroupsOfMoments(ModuleOp module);
 
-/// Returns the rates of inverting and sending with so many ranks: inversions by
-/// documented rates, and links as the job says, or as was `measured` where it
-/// doesn't.
+/// Returns the rates of inversions and transfers among this number of ranks.
+/// Inversions have assumed rates. Links have the rates that the job states, or
+/// else those in `measured`, unless it is null.
 planning::KfacRates getKfacRates(const Job &job, int64_t ranks,
                                  const planning::MeasuredCosts *measured);
-/// Returns how many numbers an element takes, as KfacModel defines it.
+/// Returns the value of KfacModel::numbersPerElement for the job.
 int64_t getNumbersPerElement(const Job &job);
-/// Returns the workload that measured times are of; see KfacWorkload.
+/// Returns the size of the job's step, by which measured times are converted.
 planning::KfacWorkload getKfacWorkload(const Job &job);
 
 } // namespace mlir::hfta

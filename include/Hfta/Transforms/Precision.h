@@ -8,17 +8,18 @@
 
 namespace mlir::hfta {
 
-/// Gives the floats of a model the job's types: parameters and statistics their
-/// stored ones, everything else the compute type, with casts where a variable
-/// is read or written and where @prepare takes up what files hold. Draws of
-/// initial values keep at least f32.
+/// Converts the floats of a model to the job's element types: parameters and
+/// statistics to their stored types, everything else to the compute type.
+/// Inserts casts where variables are read and written, and where @prepare reads
+/// what files hold. Initial values are drawn in f32 or a wider type.
 void applyElementTypes(ModelOp model, const Precision &precision);
 
-/// Returns the wider one of two float types; for f16 and bf16, the first.
+/// Returns the wider one of two float types; the first if both have the same
+/// width.
 FloatType getWider(FloatType first, FloatType other);
 
-/// Returns the type, or f32 where it is narrower: for random draws and for what
-/// is computed in at least f32.
+/// Returns the type, or f32 if the type is narrower. It is used for random
+/// draws and for computations that need f32 at least.
 FloatType atLeastF32(FloatType type);
 
 } // namespace mlir::hfta

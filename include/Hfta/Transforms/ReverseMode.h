@@ -7,31 +7,36 @@
 
 namespace mlir::hfta {
 
-/// The backward of one op, which has just been built: the ops from `first` up
-/// to the builder's insertion point. Gradients are null where none flows.
+/// The backward of one op that has just been built: the ops from `first` to the
+/// builder's insertion point. A gradient is null if the target doesn't depend
+/// on the value.
 struct OpBackward {
   Operation *forward;
   Block::iterator first;
   ArrayRef<Value> resultGradients;
-  /// The terms that this op contributes to its operands' gradients.
+  /// The terms by which this op contributes to its operands' gradients.
   ArrayRef<Value> operandGradients;
 };
 using BackwardCallback = llvm::function_ref<void(const OpBackward &)>;
 
-/// Appends at `builder`'s insertion point (the end of `block`'s ops that
-/// compute `target`) the gradient of `target`, a scalar per copy, with respect
-/// to `wanted`. `gradients` gets one value for each of `wanted`, of its logical
-/// shape, null where `target` doesn't depend on it. The walk ends at each of
-/// them: where one is computed from another (a parameter's cast from the
-/// parameter), the gradient of the first isn't passed on to the second; the
-/// caller adds it. Contributions to one value are added in the order of the
-/// reverse walk, so the result is a function of the graph alone.
+/// Builds the gradient of `target`, a scalar per copy, with respect to the
+/// values `wanted`, by reverse-mode differentiation. Ops are inserted at the
+/// builder's insertion point, which must be after the ops of the block that
+/// compute `target`.
 ///
-/// `seed` is the gradient with respect to `target`, of its type except for
-/// copies; null: 1.
+/// `gradients` is set to one value for each of `wanted`, with its logical
+/// shape, or null if `target` doesn't depend on it. The walk ends at wanted
+/// values. So if one of them is computed from another, such as a parameter's
+/// cast from the parameter, the gradient of the first isn't passed on to the
+/// second; the caller has to add it. Contributions to one value are added in
+/// the order of the reverse walk, so the result depends only on the graph.
 ///
-/// Fails with one error per op if any op between `wanted` and `target` has no
-/// derivative; nothing is built then.
+/// `seed` is the gradient with respect to `target` and has its type, but may be
+/// shared where that is arrayed; null means 1. `callback` is called for each op
+/// after its backward has been built.
+///
+/// If any ops between `wanted` and `target` have no derivative, reports an
+/// error for each of them, builds nothing, and fails.
 LogicalResult buildReverseMode(OpBuilder &builder, Value target,
                                ArrayRef<Value> wanted,
                                SmallVectorImpl<Value> &gradients,

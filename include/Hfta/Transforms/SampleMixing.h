@@ -9,27 +9,28 @@ namespace mlir::hfta {
 
 /// How a sample's result depends on the batch that the sample is in.
 enum class MixingKind {
-  samples,  ///< on other samples
-  position, ///< on the sample's position in the batch
-  size      ///< on the number of samples
+  samples,  ///< it depends on other samples
+  position, ///< it depends on the sample's position in the batch
+  size      ///< it depends on the number of samples
 };
 
-/// The first operation after which a result isn't of its own sample alone.
+/// The first operation whose result for a sample doesn't depend on that sample
+/// alone.
 struct Mixing {
   MixingKind kind;
   Location location;
 };
 
-/// The operations known to mix samples on the way to the outputs and to the
-/// losses of a model. Nothing: either its samples are independent, or it isn't
+/// The operations that are known to mix samples on the way to a model's outputs
+/// and losses. Nothing means that samples are independent, or that it isn't
 /// known.
 struct ModelMixing {
   std::optional<Mixing> output, loss;
 };
 
-/// Follows the samples through a model's functions in inference mode, in which
-/// batch normalization uses its running statistics. Axis 0 of arguments with
-/// that size holds the samples.
+/// Analyses how samples go through a model's functions in inference mode, in
+/// which batch normalization uses its running statistics. The samples are along
+/// axis 0 of those arguments whose axis 0 has the size of the micro-batch.
 ModelMixing findMixing(ModelOp model);
 
 } // namespace mlir::hfta

@@ -10,15 +10,18 @@
 
 namespace mlir::hfta {
 
-/// Simulates one step in the steady state of a scheduled module whose transfers
-/// are planned, on one worker that has all micro-batches of a stage, or with -1
-/// of a program of one stage: which bytes are read and written, and when each
-/// queue does what, in the runtime's way. Where some commands run in certain
-/// steps alone, times and bytes are the mean of such steps, and events those of
-/// a step that does it all. Where copies take turns of several steps, they are
-/// the mean of 50, and events are those within the turns. Exchanges between
-/// ranks and stages take no time, nor do tasks that the costs don't name.
-/// Diagnoses a module that has no schedule of steps.
+/// Simulates one step, in the steady state, of a scheduled module whose
+/// transfers are planned: which bytes are read and written, and when each queue
+/// does what, as in the runtime. The step is that of one worker of `stage` that
+/// has all of the stage's micro-batches; -1 means the worker of a program of
+/// one stage.
+///
+/// If some commands run only in certain steps, times and bytes are means over
+/// such steps, and the events are those of a step with all commands. If each
+/// turn runs several steps, they are means over a window of
+/// HFTA_DEFAULT_LOG_EVERY steps, and events are those within turns. Exchanges
+/// between ranks and stages take no time, nor do tasks without costs. Reports
+/// an error if the module has no schedule `step` of this stage.
 FailureOr<planning::SpillRun> simulateSchedule(ModuleOp module, const Job &job,
                                                const StepCosts &costs,
                                                int64_t stage);

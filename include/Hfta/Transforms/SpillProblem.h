@@ -1,8 +1,8 @@
 //===- SpillProblem.h - The planning problem of a memory budget -*- C++ -*-===//
 //
-// A pass that plans a step for several budgets models it once. The chosen plan
-// stands in the module's dictionary `hfta.spill_plan` until hfta-plan-spill
-// carries it out.
+// The planning of a step for memory budgets. A step is modelled once and can be
+// planned for several budgets. The chosen plan is stored in the module's
+// dictionary `hfta.spill_plan` until hfta-plan-spill carries it out.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_SPILLPROBLEM_H
@@ -17,20 +17,22 @@
 
 namespace mlir::hfta {
 
-/// The model of a step, and the job's demands on its plans.
+/// The model of a step, and the job's demands on its plan.
 struct SpillProblem {
   planning::SpillModel model;
   planning::SpillRequest request;
 };
 
-/// Models a step of a module that hfta-differentiate has made, with measured
-/// costs if it has some. Errors in these, or in the module, are diagnosed.
+/// Models a step of a module in the form that hfta-differentiate leaves, with
+/// the module's measured costs if it has any. Reports an error if the costs or
+/// the module are wrong.
 FailureOr<SpillProblem> makeSpillProblem(ModuleOp module, const Job &job);
 
+/// Stores a plan in the module.
 void noteSpillPlan(ModuleOp module, const planning::SpillPlan &plan);
 
-/// Takes the plan out of the module; nothing where there is none. A plan for
-/// another model is diagnosed at the module.
+/// Removes the plan from the module and returns it; nothing if the module has
+/// none. Reports an error if the plan is for another model.
 FailureOr<std::optional<planning::SpillPlan>>
 takeSpillPlan(ModuleOp module, const planning::SpillModel &model);
 

@@ -1,8 +1,8 @@
 //===- StepCosts.h - Times of a step's tasks and transfers ------*- C++ -*-===//
 //
-// The measured costs of a job with a memory budget stand in the module's
-// dictionary `hfta.step_costs` from when its blocks are planned, so that later
-// passes that simulate its schedule use them.
+// The measured costs of a job with a memory budget. They are stored in the
+// module's dictionary `hfta.step_costs` when its blocks are planned, for later
+// passes that simulate its schedules.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_STEPCOSTS_H
@@ -18,16 +18,16 @@
 namespace mlir::hfta {
 
 struct StepCosts {
-  /// Seconds of one run for all copies, by the name of the task.
+  /// Seconds of one run of a task for all copies, by the task's name.
   llvm::StringMap<double> tasks;
-  /// Seconds of one run of all tasks of a part together, by the part, for parts
-  /// that aren't measured block by block.
+  /// Seconds of one run of all tasks of a part together, by the part's name,
+  /// for parts whose blocks aren't measured separately.
   llvm::StringMap<double> parts;
   planning::StoreRates store;
 
   void write(ModuleOp module) const;
-  /// Reads the costs; nothing where nothing was measured. Ill-formed ones are
-  /// diagnosed at the module.
+  /// Returns the module's costs, or nothing if it has none. Reports an error if
+  /// they are ill-formed.
   static FailureOr<std::optional<StepCosts>> read(ModuleOp module);
 };
 

@@ -1,9 +1,9 @@
 //===- Activation.h - Operands and results of layers with windows -*- C++ -*-=//
 //
-// Convolutions and pooling are defined on [n, c, space…]. hfta-assign-layouts
-// stores some of these tensors as [n, space…, c], with transpositions where a
-// kernel reads and writes them; the lowerings look through these and work on
-// the stored tensors.
+// Convolutions and pooling are defined on tensors [n, c, space…].
+// hfta-assign-layouts stores some of these tensors as [n, space…, c] and
+// inserts transpositions where a kernel reads or writes them. The lowerings
+// look through these transpositions and work on the stored tensors.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_ACTIVATION_H
@@ -13,12 +13,15 @@
 
 namespace mlir::hfta {
 
-/// An activation, or its gradient, with its axes in the order of storage.
+/// An activation, or the gradient of one, with its axes in the order in which
+/// they are stored.
 struct Activation {
   Value elements;
   bool channelsLast; ///< the order is [n, space…, c] rather than [n, c, space…]
 
-  /// Takes [n, c, space…]; looks through a transposition from channels last.
+  /// Returns the activation behind `logical`, which has axes [n, c, space…]. If
+  /// `logical` is a transposition of a tensor with channels last, the
+  /// activation is that tensor.
   static Activation get(Value logical);
 
   size_t getRank() const { return getTensorType(elements).getRank(); }
@@ -29,17 +32,20 @@ struct Activation {
   }
 
   /// Returns the tensor with channels last if `wanted`, else with channels
-  /// first; copies it if it is stored in the other order.
+  /// first. Packs a copy if it is stored in the other order.
   Activation store(OpBuilder &builder, Location loc, bool wanted) const;
-  /// Returns the tensor padded along the spatial axes, or cut where an amount
-  /// is negative.
+  /// Returns the tensor padded with `scalar` along the spatial axes. `low` and
+  /// `high` have one amount for each spatial axis; a negative amount cuts
+  /// elements off.
   Activation pad(OpBuilder &builder, Location loc, ArrayRef<int64_t> low,
                  ArrayRef<int64_t> high, Value scalar) const;
-  /// Returns the tensor as [n, c, space…].
+  /// Returns the tensor with axes [n, c, space…]. Transposes a tensor that has
+  /// channels last.
   Value getLogical(OpBuilder &builder, Location loc) const;
 };
 
-/// Returns whether a user of an op's result stores it with channels last.
+/// Returns whether `logical` is transposed to [n, space…, c] by one of its
+/// users, that is, whether the kernel stores it with channels last.
 bool isStoredChannelsLast(Value logical);
 
 } // namespace mlir::hfta

@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the axes of `position`, with `axis` moved last if it is one of them.
+/// Returns the axes of `position`, with `axis` moved to the end if it is one of
+/// them.
 static Axes moveLast(ArrayRef<Axis> position, Axis axis) {
   Axes moved(position);
   if (llvm::is_contained(moved, axis)) {
@@ -19,9 +20,9 @@ static Axes moveLast(ArrayRef<Axis> position, Axis axis) {
 
 namespace {
 
-/// The op's iteration space. The result's axes except the last one are the
-/// outermost loops, then come the summed axes in the op's order, then the
-/// result's last axis.
+/// The iteration space of a contraction. The outermost loops run over the
+/// result's axes except its last one; then come the summed axes, in the op's
+/// order, and innermost the result's last axis.
 class ContractionSpace {
 public:
   ContractionSpace(ContractOp op, Value lhs, Value rhs) {
@@ -48,7 +49,8 @@ public:
       axes[kept.back()] = nest.addParallel(sizes[kept.back()]);
   }
 
-  /// Returns the axes of lhs (0), rhs (1) or the result (2).
+  /// Returns the axes of an operand or of the result; `tensor` is 0 for lhs, 1
+  /// for rhs and 2 for the result.
   Axes getPosition(unsigned tensor) const {
     return llvm::map_to_vector(maps[tensor].getResults(), [&](AffineExpr axis) {
       return axes[cast<AffineDimExpr>(axis).getPosition()];
@@ -61,8 +63,9 @@ private:
   Axes axes;
 };
 
-/// Lowers a contraction. An operand in which the innermost loop's axis isn't
-/// contiguous is packed first.
+/// Lowers a contraction to one generic op. In the form `vectors` the innermost
+/// loop runs over the result's last axis, and an operand in which this axis
+/// isn't contiguous is packed first.
 struct ContractLowering : public ProductLowering<ContractOp> {
   using ProductLowering::ProductLowering;
 

@@ -10,9 +10,9 @@
 
 namespace mlir::hfta {
 
-/// The channels of a convolution; `inputs` and `outputs` are those of one
-/// group. There is no loop over a single group, nor over a single channel if
-/// there are several groups.
+/// The channels of a convolution. `inputs` and `outputs` count the channels of
+/// one group. A loop nest has no loop over groups if there is one group, and
+/// with several groups no loop over the channels of a group if there is one.
 struct ChannelSizes {
   int64_t groups, inputs, outputs;
 
@@ -25,7 +25,7 @@ inline ChannelSizes getChannelSizes(ArrayRef<int64_t> weightShape,
   return {groups, weightShape[1], weightShape[0] / groups};
 }
 
-/// The loops over channels; an axis is null if there is no loop.
+/// The loops over channels. An axis is null if the nest has no such loop.
 struct ChannelAxes {
   ChannelSizes sizes;
   Axis group, input, output;
@@ -35,11 +35,14 @@ struct ChannelAxes {
   void addInput(LoopNest &nest, bool reduction);
 };
 
-/// Splits the channels into two axes, (group, channel), if both have a loop.
+/// Reshapes the channel axis to the axes (group, channel of the group), if
+/// there are several groups and several channels in each. Else returns the
+/// activation unchanged.
 Activation splitChannels(OpBuilder &builder, Location loc,
                          const Activation &activation, int64_t groups);
 
-/// The first of the cheapest choices that were offered.
+/// The cheapest of the choices that were offered; among equally cheap ones the
+/// first.
 template <typename Choice>
 class Cheapest {
 public:
@@ -58,7 +61,7 @@ private:
   double cost;
 };
 
-/// Joins all axes, without the null ones.
+/// Concatenates lists of axes and drops null axes.
 Axes join(std::initializer_list<ArrayRef<Axis>> parts);
 
 /// Adds the patterns for the weight gradient (WeightGradientToLinalg.cpp).

@@ -1,9 +1,10 @@
 //===- ConvolutionToLinalg.cpp - Lowering of convolution, input gradient --===//
 //
-// Both are correlations of a padded tensor with a kernel, or pieces of a
-// correlation that need less padding. The innermost loop runs over output
-// channels or groups, with the kernel packed so that they are contiguous, or
-// over the last spatial axis, whichever fits vectors better.
+// A convolution and its input gradient are both correlations of a padded tensor
+// with a kernel. A correlation may be divided into pieces that need less
+// padding. The innermost loop runs over output channels or groups, for which
+// the kernel is packed so that they are contiguous, or over the last spatial
+// axis, whichever suits vectors better.
 //===----------------------------------------------------------------------===//
 
 #include "Convolution.h"
@@ -63,14 +64,16 @@ Axes hfta::join(std::initializer_list<ArrayRef<Axis>> parts) {
 
 namespace {
 
-/// The correlation result[n, g m, o, r] = sum over c, k of data[n, g c, o *
-/// stride + k * dilation - low] * kernel[g, m, c, k, r]. A spatial axis with
-/// one phase has no r.
+/// A correlation, with batch n, group g, output channel m, input channel c,
+/// position o, tap k and phase r:
+///   result[n, g m, o, r] = sum over c, k of
+///       data[n, g c, o * stride + k * dilation - low] * kernel[g, m, c, k, r]
+/// A spatial axis with one phase has no index r.
 struct Correlation {
   Activation data;
-  Value kernel; ///< [g, m, c, (k, r)…] or [g, c, m, (k, r)…]; g may be joined
-                ///< with the next axis
-  bool inputsFirst; ///< the kernel has the second of these orders
+  Value kernel; ///< the kernel, [g, m, c, (k, r)…] or [g, c, m, (k, r)…]; g may
+                ///< be joined with the axis that follows
+  bool inputsFirst; ///< whether the kernel has the order [g, c, m, …]
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
@@ -78,25 +81,27 @@ struct Correlation {
   ProductForm form;
 };
 
-/// The axis of the innermost loop.
+/// The axis of a correlation's innermost loop.
 enum class Innermost { outputs, groups, positions };
 
-/// The loops of a piece of a correlation.
+/// The loops of one piece of a correlation.
 struct CorrelationAxes {
   Axis batch;
   ChannelAxes channels;
   Axes taps, phases, positions;
-  SmallVector<std::pair<Axis, int64_t>> begins; ///< where the piece is
-  Axes stored;                                  ///< result's axes as stored
+  SmallVector<std::pair<Axis, int64_t>>
+      begins;  ///< each loop's first index in the whole correlation
+  Axes stored; ///< the result's axes in the order in which they are stored
 
-  /// Returns (first, phase) for each spatial axis.
+  /// Returns the axes (first[i], phase) of each spatial axis i, without null
+  /// phases.
   Axes interleave(ArrayRef<Axis> first) const {
     Axes result;
     for (auto [axis, phase] : llvm::zip(first, phases))
       result.append(join({axis, phase}));
     return result;
   }
-  /// Returns the result's axes.
+  /// Returns the result's axes, with channels last or first.
   Axes getResult(bool channelsLast) const {
     Axes space = interleave(positions);
     return channelsLast ? join({batch, space, channels.group, channels.output})
@@ -119,8 +124,8 @@ struct CorrelationAxes {
 
 } // namespace
 
-/// Chooses the fastest loop order. Costs are cycles for each product: a product
-/// with full vectors takes 1 / lanes, and packing an element takes one.
+/// Chooses the fastest loop order. Costs are cycles per product: a product in
+/// full vectors takes 1 / lanes cycles, and packing an element takes one cycle.
 static Innermost chooseInnermost(const Correlation &correlation) {
   const ChannelSizes &channels = correlation.channels;
   if (correlation.form == ProductForm::whole) {
@@ -154,15 +159,16 @@ static Innermost chooseInnermost(const Correlation &correlation) {
   return best.get();
 }
 
-/// Returns the spatial axes in the order of the loops over their taps, the
-/// outermost first.
+/// Returns the indices of the spatial axes in the order of the loops over their
+/// taps, the outermost first.
 static SmallVector<size_t> getTapOrder(const Correlation &correlation,
                                        Innermost innermost) {
   SmallVector<size_t> order =
       llvm::to_vector(llvm::seq<size_t>(0, correlation.axes.size()));
-  // If few outputs use the vectors that are read, neighbouring rows may reuse
-  // them: vectors along the last axis differ for each of its taps, but the
-  // windows of neighbouring rows overlap.
+  // With few output channels, few products use a vector of data once it is
+  // loaded. The loop over the last axis' taps becomes the outermost then: its
+  // taps read different vectors, whereas the windows of neighbouring rows
+  // overlap and can reuse them.
   if (innermost == Innermost::positions &&
       correlation.form == ProductForm::vectors &&
       correlation.channels.outputs <= ReferenceModel::Windows::kFewOutputs)
@@ -170,8 +176,9 @@ static SmallVector<size_t> getTapOrder(const Correlation &correlation,
   return order;
 }
 
-/// Adds the loops of a piece. Corresponding axes are the same expressions for
-/// all pieces of a correlation.
+/// Adds the loops of one piece to `nest`. An axis has the same position in the
+/// nest for every piece of a correlation, so that axes of one piece can be used
+/// with those of another.
 static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
                                 const Piece &piece, Innermost innermost) {
   CorrelationAxes axes;
@@ -195,7 +202,7 @@ static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
     axes.phases.push_back(axis.phases.size() > 1
                               ? add(part.phases, /*reduction=*/false)
                               : Axis());
-  // The terms are summed in the order in which the data is stored.
+  // Sums terms in the order in which the data is stored.
   bool channelsLast = correlation.data.channelsLast;
   if (!channelsLast)
     axes.channels.addInput(nest, /*reduction=*/true);
@@ -227,7 +234,7 @@ static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
 
 namespace {
 
-/// Builds the pieces of a correlation.
+/// Builds a correlation, one piece of the result after the other.
 class CorrelationBuilder {
 public:
   CorrelationBuilder(OpBuilder &builder, Location loc,
@@ -237,8 +244,9 @@ public:
         pieces(correlation.axes, cut()), nest(builder, loc),
         axes(addLoops(nest, correlation, getWhole(), innermost)) {}
 
-  /// Returns the result with (o, r) for each spatial axis, in the wanted order
-  /// of storage and the accumulator's type.
+  /// Returns the result, in which each spatial axis is a pair (position,
+  /// phase), with elements of type `accumulate`. Its channels are stored last
+  /// if the correlation's `channelsLast` is set.
   Activation build();
 
 private:
@@ -254,7 +262,8 @@ private:
   const Correlation &correlation;
   Innermost innermost;
   TapPieces pieces;
-  LoopNest nest; ///< the whole correlation, used for its axes only
+  LoopNest nest; ///< a nest of the whole correlation, which is used only for
+                 ///< its axes
   CorrelationAxes axes;
   Axes kernelOrder;
 };
@@ -268,7 +277,8 @@ SmallVector<SmallVector<AxisPiece>> CorrelationBuilder::cut() const {
       cuts.push_back({axis});
     return cuts;
   }
-  // Vectors along positions need many of them, so that axis isn't cut.
+  // Vectors along the last axis need many positions, so this axis isn't cut by
+  // positions.
   for (auto [index, axis] : llvm::enumerate(correlation.axes))
     cuts.push_back(
         cutByPositions(axis, innermost != Innermost::positions ||
@@ -285,12 +295,12 @@ Piece CorrelationBuilder::getWhole() const {
   return whole;
 }
 
-/// Packs the kernel so that the innermost channels are contiguous.
+/// Packs the kernel so that the channels of the innermost loop are contiguous.
 Value CorrelationBuilder::packKernel() {
   const ChannelAxes &channels = axes.channels;
   Axes from = axes.getKernel(correlation.inputsFirst);
-  // The reshape drops axes of one element that have no loop, and makes the
-  // convolution's groups an axis of their own.
+  // Drops axes of one element that have no loop, and splits the convolution's
+  // groups from the channels.
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;
@@ -307,7 +317,8 @@ Value CorrelationBuilder::packKernel() {
   return pack(builder, loc, kernel, from, kernelOrder);
 }
 
-/// Packs the data, if needed, so that vectors of it are contiguous.
+/// Packs the data if vectors along the innermost axis wouldn't be contiguous
+/// otherwise.
 Activation CorrelationBuilder::packData() {
   Activation data = correlation.data;
   if (innermost != Innermost::outputs &&
@@ -317,7 +328,8 @@ Activation CorrelationBuilder::packData() {
                        correlation.channels.groups);
 }
 
-/// Builds a piece of the result, in the order of its storage.
+/// Builds one piece of the result, with its axes in the order in which they are
+/// stored.
 Value CorrelationBuilder::buildPiece(const Piece &piece, const Activation &data,
                                      Value kernel) {
   LoopNest nest(builder, loc);
@@ -339,7 +351,8 @@ Value CorrelationBuilder::buildPiece(const Piece &piece, const Activation &data,
   return nest.build(multiplyAdd).front();
 }
 
-/// Builds all pieces of the result, in the order of its storage.
+/// Builds all pieces of the result, with its axes in the order in which they
+/// are stored.
 Value CorrelationBuilder::buildPieces(ArrayRef<Piece> parts) {
   Activation data = packData();
   Value kernel = packKernel(), result;
@@ -374,7 +387,7 @@ Activation CorrelationBuilder::build() {
                           createZero(builder, loc, correlation.accumulate));
   else
     result = unpack(builder, loc, buildPieces(parts), axes.stored, wanted);
-  // Joins groups and their channels into one axis.
+  // Joins the groups and the channels of a group into one axis.
   SmallVector<int64_t> shape = nest.getSizes(wanted);
   const ChannelSizes &channels = correlation.channels;
   size_t split = (channels.groups > 1) + channels.hasOutputs();
@@ -388,9 +401,9 @@ Activation CorrelationBuilder::build() {
 // The input gradient's kernel
 //===----------------------------------------------------------------------===//
 
-/// Makes a weight the kernel of a correlation with the output's gradient. The
-/// last tap comes first. An axis with several phases is split into [tap,
-/// phase], with zeros for taps that don't exist.
+/// Turns a weight into the kernel of a correlation with the gradient of the
+/// output. The last tap comes first. A spatial axis with several phases is
+/// split into [tap, phase]; pairs for which there is no tap are zeros.
 static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
                                  const InverseWindow &inverse) {
   Value zero = createZero(builder, loc, getElementType(weight));
@@ -414,7 +427,8 @@ static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
   return createReshape(builder, loc, weight, split);
 }
 
-/// Replaces a convolution by its sums.
+/// Replaces a convolution, or an input gradient, by its sums in the op's
+/// element type and axis order.
 template <typename ConvolutionOp>
 static void replace(ConversionPatternRewriter &rewriter, ConvolutionOp op,
                     Activation sums) {
@@ -456,8 +470,8 @@ struct ConvLowering : public ProductLowering<ConvOp> {
   }
 };
 
-/// Lowers an input gradient. Each phase of the stride has its own taps of the
-/// weight, so that no products with the gaps between strided windows are
+/// Lowers an input gradient. Each phase of the stride uses its own taps of the
+/// weight, so that no products with the zeros between strided windows are
 /// computed.
 struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
   using ProductLowering::ProductLowering;

@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// Lowers each elementwise op to one generic op, whose body is the op's own
-/// scalar computation.
+/// Lowers each elementwise op to a generic op. Its body is the scalar
+/// computation that the op's interface builds.
 struct ElementwiseLowering
     : public OpInterfaceConversionPattern<ElementwiseOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;

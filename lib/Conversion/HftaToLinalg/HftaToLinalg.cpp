@@ -23,7 +23,7 @@ void hfta::populateHftaToLinalgTypeConversions(TypeConverter &converter) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion([](RankedTensorType type) -> Type {
     if (type.getEncoding())
-      return {}; // an array of all copies' tensors
+      return {}; // no type: tensors of all copies don't occur in a kernel
     return type.clone(getSignlessType(type.getElementType()));
   });
 }
@@ -58,7 +58,7 @@ static Type getStoredType(Type type) {
       IntegerType::get(type.getContext(), 8));
 }
 
-/// Converts `i1` elements to `i8`, or back.
+/// Converts `i1` elements to `i8`, or `i8` elements to `i1`.
 static Value convertBooleans(OpBuilder &builder, Location loc, Value tensor,
                              Type elementType) {
   LoopNest nest(builder, loc);
@@ -77,7 +77,8 @@ static Value convertBooleans(OpBuilder &builder, Location loc, Value tensor,
   return nest.build(body).front();
 }
 
-/// Makes a function take and return booleans as they are stored.
+/// Changes a function's arguments and results from `i1` elements to the stored
+/// `i8`, with conversions inside.
 static void convertBorder(func::FuncOp function) {
   OpBuilder builder(function.getContext());
   builder.setInsertionPointToStart(&function.front());
@@ -109,7 +110,8 @@ static void convertBorder(func::FuncOp function) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Reports each op that a kernel may not contain at this point.
+/// Reports each op or argument that a kernel may not contain when it is
+/// converted: arrayed tensors, and ops that have to be decomposed before.
 static LogicalResult checkKernel(func::FuncOp function) {
   LogicalResult result = success();
   if (llvm::any_of(function.getArgumentTypes(),
@@ -154,7 +156,8 @@ struct ConvertHftaToLinalgPass
                            math::MathDialect, scf::SCFDialect,
                            tensor::TensorDialect>();
     target.addIllegalDialect<HftaDialect>();
-    // These ops are alone in their kernels and become loops later.
+    // An op on whole matrices is the only op of its kernel and becomes loops in
+    // hfta-matrices-to-loops.
     target.addLegalOp<SpdInverseOp, SymmetricEigenOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());

@@ -9,8 +9,8 @@
 
 namespace mlir::hfta {
 
-/// Builds index computations of loops from ops that hfta-verify-sum-order
-/// understands.
+/// Builds index arithmetic for loops. It uses only ops that
+/// hfta-verify-sum-order can interpret.
 class IndexMath {
 public:
   IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -24,20 +24,25 @@ public:
   Value divide(Value a, int64_t b) const {
     return make<arith::DivUIOp>(a, get(b));
   }
+  /// Returns the remainder of a / b.
   Value getRest(Value a, int64_t b) const {
     return make<arith::RemUIOp>(a, get(b));
   }
+  /// Returns the minimum of two indices.
   Value getLess(Value a, Value b) const { return make<arith::MinUIOp>(a, b); }
+  /// Returns the maximum of two indices.
   Value getMost(Value a, Value b) const {
     return add(a, subtract(b, getLess(a, b)));
   }
-  /// Returns the number of elements of a packed triangle before row `row`.
+  /// Returns the number of elements before row `row` of a packed lower
+  /// triangle.
   Value getPackedRow(Value row) const {
     return divide(multiply(row, add(row, 1)), 2);
   }
-  /// Returns which strip comes at `place`, for strips in ascending order of
-  /// work: the last, the first, the last but one, the second and so on, so that
-  /// each pair of neighbours has about the same work.
+  /// Returns the strip that is processed at position `place`, where strips are
+  /// numbered in ascending order of work. The order is: the last strip, the
+  /// first, the last but one, the second and so on, so that each pair of
+  /// neighbours has about the same work.
   Value getFolded(Value place, int64_t strips) const {
     Value half = divide(place, 2), isOdd = getRest(place, 2);
     Value fromEnd = subtract(get(strips - 1), half);
@@ -55,13 +60,14 @@ private:
   Location loc;
 };
 
-/// Creates a loop that carries a tensor; `body` returns its next value.
+/// Creates a loop that carries a tensor. `body` gets the running tensor and
+/// returns the next one. Returns the loop's result.
 Value createCarryingLoop(OpBuilder &builder, Location loc, Value begin,
                          Value end, int64_t step, Value carried,
                          function_ref<Value(Value index, Value carried)> body);
 
-/// Creates a slice with unit strides, without the axes of one element that
-/// `shape` lacks.
+/// Creates a slice with unit strides and the given result shape, which may
+/// leave out axes of one element.
 Value createPart(OpBuilder &builder, Location loc, Value tensor,
                  ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
                  ArrayRef<int64_t> shape);

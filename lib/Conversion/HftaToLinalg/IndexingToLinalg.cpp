@@ -11,15 +11,17 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// An index into an axis, checked.
+/// A checked index into an axis.
 struct AxisIndex {
-  Value position; ///< within the axis, even if the index isn't
-  Value isInside; ///< whether the index was within the axis
+  Value
+      position; ///< a position within the axis; 0 if the index is out of bounds
+  Value isInside; ///< whether the index is within bounds
 };
 } // namespace
 
-/// Checks an index; negative ones count from the end. An index out of bounds is
-/// replaced by 0 before the cast, as `index` may have fewer bits.
+/// Checks an index. A negative index counts from the end of the axis. An index
+/// out of bounds is replaced by 0 before it is cast to `index`, which may have
+/// fewer bits.
 static AxisIndex createAxisIndex(OpBuilder &builder, Location loc, Value index,
                                  int64_t size) {
   auto constant = [&](int64_t value) -> Value {
@@ -78,8 +80,8 @@ struct GatherLowering : public OpConversionPattern<GatherOp> {
   }
 };
 
-/// Builds loops from zero over all of `sizes`, with a step of 1, that carry a
-/// tensor.
+/// Builds a nest of loops that runs each index from 0 to its size in `sizes`
+/// and carries a tensor. Returns the last tensor.
 static Value
 buildLoops(OpBuilder &builder, Location loc, ArrayRef<int64_t> sizes,
            Value initial,
@@ -99,22 +101,23 @@ buildLoops(OpBuilder &builder, Location loc, ArrayRef<int64_t> sizes,
       .results.front();
 }
 
-/// Updates, and their indices into an axis of what they are combined with.
+/// Updates of a scatter, and the indices along `axis` at which they are
+/// combined with the target's elements.
 struct Scattered {
   Value updates, indices;
   size_t axis;
 };
 
-/// Builds loops that combine updates with the elements of `initial` at the
-/// places that the indices give, one update after the other.
+/// Builds loops that combine updates with elements of `initial`, one update
+/// after the other. An update whose index is out of bounds is skipped.
 static Value scatter(OpBuilder &builder, Location loc, ReduceKind kind,
                      const Scattered &scattered, Value initial) {
   Value updates = scattered.updates, indices = scattered.indices;
   size_t axis = scattered.axis;
   SmallVector<int64_t> shape(getShape(initial));
   size_t chosen = getShape(indices).size();
-  // The loops over the indices are the outermost, then come those over the
-  // slices.
+  // The loops over the indices are the outermost. Inside of them are the loops
+  // over the slice that an index selects.
   SmallVector<int64_t> sizes(getShape(indices));
   llvm::append_range(sizes, ArrayRef<int64_t>(shape).take_front(axis));
   llvm::append_range(sizes, ArrayRef<int64_t>(shape).drop_front(axis + 1));
@@ -171,7 +174,8 @@ struct ScatterReduceLowering : public OpConversionPattern<ScatterReduceOp> {
   }
 };
 
-/// Lowers to a loop for each element over its own segment.
+/// Lowers to loops over the result's elements, with an inner loop that sums the
+/// updates of the element's segment in their sorted order.
 struct SegmentSumLowering : public OpConversionPattern<SegmentSumOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -208,7 +212,7 @@ struct SegmentSumLowering : public OpConversionPattern<SegmentSumOp> {
   }
 
 private:
-  /// Reads an element of a table of indices.
+  /// Reads the element at `place` of a table of indices, as an `index`.
   static Value createNumberAt(OpBuilder &builder, Location loc, Value table,
                               Value place) {
     return arith::IndexCastOp::create(

@@ -12,8 +12,9 @@ namespace mlir::hfta {
 using Axis = AffineExpr;
 using Axes = SmallVector<AffineExpr>;
 
-/// Builds a linalg.generic. Axes are nested in the order in which they are
-/// added, the outermost first; operands are accessed at expressions over them.
+/// Builds a linalg.generic op. Its loops are nested in the order in which axes
+/// are added, the outermost first. Operands and results are accessed at affine
+/// expressions of the axes.
 class LoopNest {
 public:
   using Body = function_ref<SmallVector<Value>(OpBuilder &, Location,
@@ -30,18 +31,20 @@ public:
   Axes addParallel(ArrayRef<int64_t> sizes);
   Axes addReduction(ArrayRef<int64_t> sizes);
 
-  /// Adds an operand, which the body reads at `position`.
+  /// Adds an operand; the body gets its element at `position`.
   void read(Value tensor, ArrayRef<Axis> position);
-  /// Adds a result, in which the body's value is stored at `position`.
+  /// Adds a result; the body's value is stored in it at `position`.
   void write(Type elementType, ArrayRef<Axis> position);
-  /// Adds a result that starts as the scalar `initial` everywhere. The body
-  /// gets its running value after the operands.
+  /// Adds a result whose elements all start as the scalar `initial`. The body
+  /// gets the running value at `position`.
   void accumulate(Value initial, ArrayRef<Axis> position);
-  /// Adds a result as `accumulate` does, with a tensor of initial values.
+  /// Adds a result whose elements start as those of the tensor `initial`. The
+  /// body gets the running value at `position`.
   void update(Value initial, ArrayRef<Axis> position);
 
-  /// Creates the op. The body gets the operands and each result's running
-  /// value, and returns each result's next value.
+  /// Creates the op and returns its results. The body gets the elements of the
+  /// operands, then the running values of the results, and returns the results'
+  /// next values.
   SmallVector<Value> build(Body body);
 
   SmallVector<int64_t> getSizes(ArrayRef<Axis> axes) const;
@@ -51,8 +54,9 @@ private:
   int64_t getSize(Axis axis) const {
     return sizes[cast<AffineDimExpr>(axis).getPosition()];
   }
-  /// Adds an operand that is never read and gives the sizes of those axes that
-  /// are no operand's plain index, as linalg requires one for each loop.
+  /// Adds an operand that is never read and has the sizes of those axes that
+  /// aren't a plain index of any other tensor. linalg infers the size of each
+  /// loop from such an index.
   void readSizes();
 
   OpBuilder &builder;

@@ -159,7 +159,7 @@ Value hfta::createFlatIndex(OpBuilder &builder, Location loc,
 
 Value hfta::createIsInside(OpBuilder &builder, Location loc, Value index,
                            int64_t size) {
-  // As an unsigned number a negative index is larger than any size.
+  // A negative index, taken as unsigned, is larger than any size.
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index,
                                createIndex(builder, loc, size));
 }
@@ -190,7 +190,7 @@ Value hfta::resizeElements(OpBuilder &builder, Location loc, Value tensor,
       .front();
 }
 
-/// Returns the finest shape that expands to either of the shapes.
+/// Returns the finest shape that both shapes can be collapsed to.
 static SmallVector<int64_t> getCommonCollapse(ArrayRef<int64_t> from,
                                               ArrayRef<int64_t> to) {
   SmallVector<int64_t> common;
@@ -208,7 +208,7 @@ static SmallVector<int64_t> getCommonCollapse(ArrayRef<int64_t> from,
   return common;
 }
 
-/// Collapses `tensor` to `shape`, or expands it if `expand`.
+/// Collapses `tensor` to `shape`, or expands it to `shape` if `expand`.
 static Value regroup(OpBuilder &builder, Location loc, Value tensor,
                      ArrayRef<int64_t> shape, bool expand) {
   RankedTensorType from = getTensorType(tensor);
@@ -324,7 +324,8 @@ Value hfta::createPad(OpBuilder &builder, Location loc, Value tensor,
                       Value scalar) {
   SmallVector<int64_t> offsets, kept, lowPad, highPad, result;
   for (auto [size, before, after] : llvm::zip(getShape(tensor), low, high)) {
-    // A cut beyond the other end leaves only padding.
+    // If a negative amount cuts off more than the whole axis, nothing but
+    // padding remains.
     int64_t begin = std::clamp<int64_t>(-before, 0, size);
     int64_t end = std::clamp<int64_t>(size + after, begin, size);
     offsets.push_back(begin);
@@ -357,7 +358,8 @@ Value hfta::padFrom(OpBuilder &builder, Location loc, Value tensor,
 Value hfta::createInsert(OpBuilder &builder, Location loc, Value tensor,
                          Value destination, ArrayRef<int64_t> offsets,
                          ArrayRef<int64_t> strides) {
-  // An offset at the end of an axis is out of bounds, even for an empty slice.
+  // An offset at the end of an axis is out of bounds even if the inserted
+  // tensor is empty.
   if (llvm::is_contained(getShape(tensor), 0))
     return destination;
   return tensor::InsertSliceOp::create(

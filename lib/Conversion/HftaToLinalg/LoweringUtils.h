@@ -11,8 +11,8 @@
 
 namespace mlir::hfta {
 
-/// Returns the signless type of a signed or unsigned integer type; other types
-/// stay.
+/// Returns the signless type of a signed or unsigned integer type, and any
+/// other type unchanged.
 Type getSignlessType(Type elementType);
 
 //===----------------------------------------------------------------------===//
@@ -20,36 +20,40 @@ Type getSignlessType(Type elementType);
 //===----------------------------------------------------------------------===//
 
 Value createZero(OpBuilder &builder, Location loc, Type type);
-/// Creates an integer or float constant.
+/// Creates a constant of an integer or float type.
 Value createNumber(OpBuilder &builder, Location loc, Type type, double value);
 Value createIndex(OpBuilder &builder, Location loc, int64_t value);
-/// Creates the least value of a type: minus infinity for floats.
+/// Creates the least value of a type: minus infinity for floats, the signed
+/// minimum for integers.
 Value createLowest(OpBuilder &builder, Location loc, Type type);
-/// Creates the greatest value of a type: infinity for floats.
+/// Creates the greatest value of a type: infinity for floats, the signed
+/// maximum for integers.
 Value createHighest(OpBuilder &builder, Location loc, Type type);
 
-/// Widens or narrows a float, sign-extends or truncates a signless integer.
+/// Converts a scalar to another width: extends or truncates a float,
+/// sign-extends or truncates a signless integer.
 Value resize(OpBuilder &builder, Location loc, Value scalar, Type type);
 
-/// Combines two elements of a reduction. A maximum or minimum is NaN if either
-/// is.
+/// Combines the running value of a reduction with the next element. A maximum
+/// or minimum is NaN if either operand is NaN.
 Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value running,
               Value next);
 
-/// A body of a loop nest over (lhs, rhs, sum): returns lhs * rhs + sum, rounded
-/// once, in the type of `sum`.
+/// A loop nest's body with arguments (lhs, rhs, sum). Returns lhs * rhs + sum
+/// with one rounding (`math.fma`), in the type of `sum`.
 SmallVector<Value> multiplyAdd(OpBuilder &builder, Location loc,
                                ValueRange arguments);
-/// A body of a loop nest that returns its first operand.
+/// A loop nest's body that returns its first argument.
 SmallVector<Value> copyFirst(OpBuilder &builder, Location loc,
                              ValueRange arguments);
 
-/// Creates a linear function of the iteration indices: the sum of each
-/// linalg.index times its factor, plus a constant.
+/// Creates a linear function of the iteration indices: the sum of each axis'
+/// index times its factor, plus a constant.
 Value createLinearIndex(OpBuilder &builder, Location loc,
                         ArrayRef<std::pair<Axis, int64_t>> terms,
                         int64_t constant);
-/// Creates the row-major index of `indices` in `shape`.
+/// Creates the row-major (linear) index of the element at `indices` in a tensor
+/// of this shape.
 Value createFlatIndex(OpBuilder &builder, Location loc, ValueRange indices,
                       ArrayRef<int64_t> shape);
 Value getIterationIndex(OpBuilder &builder, Location loc, Axis axis);
@@ -64,55 +68,60 @@ Value createIsInside(OpBuilder &builder, Location loc, Value index,
 Value createFilled(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                    Value scalar);
 
-/// Converts floats or signless integers to another element type of their kind.
+/// Converts a tensor's floats, or its signless integers, to another width.
+/// Returns the tensor unchanged if it has this element type.
 Value resizeElements(OpBuilder &builder, Location loc, Value tensor,
                      Type elementType);
 
-/// Reshapes a tensor, whose elements keep their row-major order.
+/// Reshapes a tensor; its elements keep their row-major order.
 Value createReshape(OpBuilder &builder, Location loc, Value tensor,
                     ArrayRef<int64_t> shape);
 
-/// Copies `tensor` into the layout that the lowering of its user wants, by a
-/// named op that elementwise fusion leaves alone: result axis i is input axis
-/// permutation[i].
+/// Copies `tensor` into the layout that its user's lowering wants: result axis
+/// i is input axis permutation[i]. Uses the named op linalg.transpose, which
+/// isn't fused with elementwise ops. An identity is dropped.
 Value pack(OpBuilder &builder, Location loc, Value tensor,
            ArrayRef<int64_t> permutation);
-/// Packs as above, with axes named by the expressions of `from`; `to` holds
-/// these expressions in the result's order.
+/// Packs `tensor`, whose axes are named by the expressions `from`; `to` holds
+/// the same expressions in the result's order.
 Value pack(OpBuilder &builder, Location loc, Value tensor, ArrayRef<Axis> from,
            ArrayRef<Axis> to);
 
-/// A tensor whose axis i is `source`'s axis permutation[i].
+/// A transposition: axis i of the result is axis permutation[i] of `source`.
 struct Transposition {
   Value source;
   SmallVector<int64_t> permutation;
 };
-/// Returns the operand of the transposition that made `tensor`, if `transpose`
-/// did.
+/// Returns the transposition that computes `tensor`, if a generic op as built
+/// by `transpose` does; else nothing.
 std::optional<Transposition> getTransposition(Value tensor);
 
-/// Moves the axes of a lowering's result into another order, by a generic op
-/// that fuses with its elementwise users: result axis i is input axis
-/// permutation[i]. Successive transpositions are combined, and an identity is
-/// dropped.
+/// Transposes the result of a lowering: result axis i is input axis
+/// permutation[i]. Uses a generic op, which fuses with elementwise users.
+/// Combines successive transpositions and drops an identity.
 Value transpose(OpBuilder &builder, Location loc, Value tensor,
                 ArrayRef<int64_t> permutation);
-/// Transposes as above, with axes named as for `pack`.
+/// Transposes `tensor`, whose axes are named by the expressions `from`; `to`
+/// holds the same expressions in the result's order.
 Value unpack(OpBuilder &builder, Location loc, Value tensor,
              ArrayRef<Axis> from, ArrayRef<Axis> to);
 
-/// Creates a slice with unit strides.
+/// Creates a slice with unit strides. Returns the tensor itself if the slice is
+/// the whole tensor.
 Value createSlice(OpBuilder &builder, Location loc, Value tensor,
                   ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes);
 
-/// Pads a tensor with a scalar; negative amounts cut elements off.
+/// Pads a tensor with a scalar. Amounts are given for each axis; a negative one
+/// cuts elements off.
 Value createPad(OpBuilder &builder, Location loc, Value tensor,
                 ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
-/// Pads neighbouring axes only, from axis `first` on.
+/// Pads as `createPad` does, with amounts for the axes from `first` on; other
+/// axes aren't padded.
 Value padFrom(OpBuilder &builder, Location loc, Value tensor, size_t first,
               ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
 
-/// Writes `tensor` into `destination` at the given offsets and strides.
+/// Writes `tensor` into `destination` at the given offsets and strides. Returns
+/// the new tensor.
 Value createInsert(OpBuilder &builder, Location loc, Value tensor,
                    Value destination, ArrayRef<int64_t> offsets,
                    ArrayRef<int64_t> strides);

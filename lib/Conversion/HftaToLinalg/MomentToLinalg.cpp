@@ -16,8 +16,9 @@ static MomentScaling getScaling(OpTy op, Adaptor adaptor) {
           op.getScale().convertToDouble(), op.getOnes(), adaptor.getSum()};
 }
 
-/// Returns the input as [rows, blocks, rows, columns]: without a copy if the
-/// order of its axes allows it, else packed as [blocks, rows, columns].
+/// Returns the input reshaped to [rows, blocks, rows, columns]. If the order of
+/// its axes doesn't allow this, packs it as [blocks, rows, columns], with a
+/// leading axis of one element.
 static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
                           ArrayRef<int64_t> blocks, ArrayRef<int64_t> columns) {
   SmallVector<int64_t> blockAxes(blocks), columnAxes(columns);
@@ -54,7 +55,8 @@ static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
                         count(columnsBegin, rank)});
 }
 
-/// Creates a moment without rows, or whose only columns are the ones and zeros.
+/// Creates the moment of an empty input. Without `sum` all elements are zeros,
+/// except the number of rows in the column of ones.
 static Value createEmptyMoment(OpBuilder &builder, Location loc, int64_t blocks,
                                int64_t rows, int64_t columns, Type elementType,
                                const MomentScaling &scaling) {
@@ -67,7 +69,8 @@ static Value createEmptyMoment(OpBuilder &builder, Location loc, int64_t blocks,
   if (scaling.sum)
     nest.read(scaling.sum, position);
   nest.write(elementType, position);
-  // The diagonal element of the last column, in the last block of its matrix.
+  // Creates the condition that an element is the last one on its matrix's
+  // diagonal. With a column of ones this element counts the rows.
   auto isLast = [&](OpBuilder &b, Location loc) -> Value {
     auto equals = [&](Value index, int64_t place) -> Value {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index,
@@ -104,7 +107,8 @@ static bool isPointwise(const Window &window) {
   });
 }
 
-/// Arranges an activation whose channels are the columns.
+/// Arranges an activation whose channels are the moment's columns and whose
+/// groups are its blocks.
 static Value arrangeChannels(OpBuilder &builder, Location loc,
                              const Activation &input, int64_t groups) {
   SmallVector<int64_t> shape(getShape(input.elements));

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// Space
+// The space of positions and taps
 //===----------------------------------------------------------------------===//
 
 PatchAxis::PatchAxis(const WindowAxis &window, int64_t size)
@@ -148,7 +148,7 @@ SmallVector<Value> PatchSpace::mergeSegments(SmallVector<Value> values,
           SmallVector<Value> parts;
           for (int64_t at = run.begin; at < run.getEnd(); ++at)
             parts.push_back(values[begin + at * inner + place]);
-          // A tap that meets no element has empty sums.
+          // A tap that reads no element of the input has sums of zero.
           if (parts.empty())
             parts.push_back(createFilled(builder, loc, getShape(values.front()),
                                          createZero(builder, loc, accumulate)));
@@ -180,7 +180,7 @@ Value PatchSpace::add(ArrayRef<Value> parts) const {
 }
 
 //===----------------------------------------------------------------------===//
-// By distance
+// Sums for each distance
 //===----------------------------------------------------------------------===//
 
 static SmallVector<Value> addTerm(OpBuilder &builder, Location loc,
@@ -189,7 +189,7 @@ static SmallVector<Value> addTerm(OpBuilder &builder, Location loc,
   return {arith::AddFOp::create(builder, loc, arguments[1], term)};
 }
 
-/// Sums the elements of the last axis.
+/// Sums the elements along the last axis.
 Value PatchSpace::sumColumns(Value columns) const {
   LoopNest nest(builder, loc);
   Axes kept = nest.addParallel(getShape(columns).drop_back()), place(kept);
@@ -225,7 +225,7 @@ Value PatchSpace::sumPiece(Value firsts, Value seconds,
   Axes stored = {first};
   llvm::append_range(stored, distance);
   stored.push_back(second);
-  // Each column has sums of its own, which are added up at the end.
+  // Each column has its own sum; the columns' sums are added up at the end.
   if (!channelsLast) {
     place.push_back(nest.addParallel(sizes.back()));
     stored.push_back(place.back());
@@ -247,7 +247,7 @@ SmallVector<Value> PatchSpace::sumByDistance(Value firsts, Value seconds,
   forEach(countSegments(), [&](ArrayRef<int64_t> segment) {
     values.push_back(sumPiece(firsts, seconds, segment, half));
   });
-  // A tap takes only the distances to taps that exist.
+  // Keeps, for each tap, only the distances at which there is another tap.
   auto merge = [&](ArrayRef<Value> parts, size_t axis, int64_t tap) {
     SmallVector<int64_t> shape(getShape(parts.front()));
     SmallVector<int64_t> offsets(shape.size(), 0);
@@ -262,7 +262,7 @@ SmallVector<Value> PatchSpace::sumByDistance(Value firsts, Value seconds,
 }
 
 //===----------------------------------------------------------------------===//
-// By pair
+// Sums for each pair of taps
 //===----------------------------------------------------------------------===//
 
 Value PatchSpace::sumPairsOf(Value firsts, Value seconds,
@@ -279,8 +279,8 @@ Value PatchSpace::sumPairsOf(Value firsts, Value seconds,
     sizes.push_back(between + (taps.back() - 1) * axis.dilation + 1);
     reached.push_back(between + (otherTaps.back() - 1) * axis.dilation + 1);
   }
-  // If all channels of neighbouring taps are contiguous, they are joined into
-  // one axis, along which vectors run.
+  // If the channels of neighbouring taps are contiguous, joins both axes into
+  // one, along which vectors run.
   bool joins = isWhole && axes.size() > 1 && axes.back().dilation == 1;
   int64_t channels = getChannels(firsts);
   Value left = slice(firsts, begins, sizes);
@@ -324,12 +324,13 @@ Value PatchSpace::sumPairsOf(Value firsts, Value seconds,
 }
 
 //===----------------------------------------------------------------------===//
-// All pairs
+// Sums of all pairs
 //===----------------------------------------------------------------------===//
 
-/// Collects the pairs of all first taps. Each part holds those of `count` first
-/// taps: [count, channels, second taps from the first one that the part has,
-/// channels].
+/// Collects the sums of all pairs: [taps, channels, taps, channels]. Each part
+/// holds those of `count` first taps: [count, channels, second taps, channels].
+/// If `half`, a part's second taps begin with the part's first taps along the
+/// first spatial axis.
 Value PatchSpace::collectPairs(ArrayRef<Value> parts, int64_t count,
                                int64_t firstChannels, int64_t secondChannels,
                                bool half) const {
@@ -363,10 +364,10 @@ Value PatchSpace::sumPairs(Value firsts, Value seconds, bool half) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Taps
+// Sums of single taps
 //===----------------------------------------------------------------------===//
 
-/// Sums a piece's elements: [channels].
+/// Sums the elements of one segment of each axis: [channels].
 Value PatchSpace::sumSegment(Value elements, ArrayRef<int64_t> segment) const {
   SmallVector<int64_t> begins, sizes;
   for (auto [number, axis] : llvm::enumerate(axes)) {

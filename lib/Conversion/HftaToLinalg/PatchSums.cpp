@@ -1,17 +1,19 @@
 //===- PatchSums.cpp - Second moments of windows --------------------------===//
 //
-// A column of the matrix is a channel's tap. The triangle is cut into square
-// tiles of channels; for each of them the sums for all pairs of taps are
-// computed first, then they are stored where they belong.
+// A column of the moment's matrix is one tap of one channel. The triangle is
+// cut into square tiles of channels. For each tile the sums for all pairs of
+// taps are computed first, then they are stored at their places in the packed
+// matrix.
 //
 // With a stride of 1, several pairs of taps sum products of elements at the
-// same distance (PatchPieces): sums for each distance are computed once for
-// each piece of the input. Otherwise each pair has its own sums; on the
-// diagonal these are only the pairs whose second tap doesn't come before the
-// first one along the first spatial axis.
+// same distance (PatchPieces.h): sums for each distance are computed once for
+// each piece of the input. Otherwise each pair has its own sums. On the
+// diagonal only pairs whose second tap doesn't come before the first one along
+// the first spatial axis are computed.
 //
-// If only diagonal blocks are asked for, tiles that lie in none are left out,
-// and a tile at a block's edge stores only the sums that lie in it.
+// If only diagonal blocks of the matrix are asked for, tiles outside of all
+// blocks are left out, and a tile at a block's edge stores only the sums inside
+// the block.
 //===----------------------------------------------------------------------===//
 
 #include "PatchSums.h"
@@ -32,11 +34,12 @@ using Costs = ReferenceModel::Triangles;
 
 namespace {
 
-/// Where a row of the matrix is stored.
+/// The place of a row of the matrix in the result.
 struct StoredRow {
-  Value block;  ///< counts through all groups' blocks
-  Value begin;  ///< the row's offset in the packed block
-  Value column; ///< the first column that is stored; null: column 0
+  Value block; ///< the block's number among the blocks of all groups
+  Value begin; ///< the row's offset in the packed block, in elements
+  Value
+      column; ///< the first column that the row's block stores; null: column 0
 };
 
 class PatchBuilder {
@@ -50,14 +53,14 @@ public:
 private:
   void chooseTiles();
   void arrangeInput(const Activation &input);
-  /// Returns channels of a group, as [batch, space…, channels] or [batch,
-  /// channels, space…].
+  /// Slices channels of a group: [batch, space…, channels] or [batch, channels,
+  /// space…].
   Value sliceChannels(Value group, Value first, int64_t count);
 
   Value addStrip(Value number, Value result);
   StoredRow findRow(Value group, Value number) const;
-  /// Returns the first tap of a channel that is stored in the row, where
-  /// `first` is the channel's first column.
+  /// Returns the first tap of a channel that is stored in the row. `first` is
+  /// the channel's first column.
   Value getFirstTap(const StoredRow &row, Value first) const;
   Value storeSquare(Value sums, Value group, Value row, Value column,
                     Value result);
@@ -68,7 +71,7 @@ private:
                    function_ref<Value(Value, Value)> body) {
     return createCarryingLoop(builder, loc, begin, end, 1, result, body);
   }
-  /// Stores one sum in a row.
+  /// Stores a sum in `column` of a row.
   Value store(Value sum, const StoredRow &row, Value column, Value result);
 
   OpBuilder &builder;
@@ -78,7 +81,7 @@ private:
   IndexMath math;
   Value data;
   int64_t groups, channels;
-  int64_t side; ///< channels of a tile
+  int64_t side; ///< the number of channels of a tile
   int64_t taps = 1, rows = 1;
   int64_t blocks = 1; ///< blocks of a group's matrix
 };
@@ -103,7 +106,8 @@ PatchBuilder::PatchBuilder(OpBuilder &builder, Location loc,
   arrangeInput(input);
 }
 
-/// Cuts the channels into equal tiles, if a suitable size divides them.
+/// Cuts the channels into equal tiles of at most kMostChannels channels, if a
+/// suitable size divides their number.
 void PatchBuilder::chooseTiles() {
   side = channels;
   for (int64_t part = Costs::kMostChannels; part >= Costs::kLeastChannels;
@@ -112,14 +116,16 @@ void PatchBuilder::chooseTiles() {
       side = part;
       break;
     }
-  // If a block begins at each tile's diagonal, no stored tile is left of it.
+  // If a block begins at each tile's diagonal, blocks have no tiles left of it.
   space.hasSquares = side < channels &&
                      side * taps % scaling.getBlockSide(channels * taps) != 0;
   space.isWhole = groups == 1 && side == channels;
 }
 
-/// Arranges the input such that vectors run along channels, or along the last
-/// spatial axis: elements of it are neighbours only if distances are summed.
+/// Chooses whether vectors run along channels or along the last spatial axis,
+/// and arranges the input such that they are contiguous. The spatial axis is an
+/// option only where sums are formed by distance, as taps with strides don't
+/// read neighbours.
 void PatchBuilder::arrangeInput(const Activation &input) {
   Type type = scaling.accumulate;
   double columns = 2 * getVectorCost(space.axes.back().size, type);
@@ -143,8 +149,9 @@ Value PatchBuilder::sliceChannels(Value group, Value first, int64_t count) {
   offsets[axis + 1] = first;
   kept = sizes;
   kept.erase(kept.begin() + axis);
-  // With a batch of one sample the shapes no longer determine which axis of one
-  // element is dropped: later passes take the first.
+  // Keeps the batch axis in the slice and drops the group's axis by a reshape.
+  // With one sample the shapes alone wouldn't say which axis of one element is
+  // dropped, and later passes would drop the first.
   if (kept.front() != 1)
     return createPart(builder, loc, data, offsets, sizes, kept);
   Value part = createPart(builder, loc, data, offsets, sizes, sizes);
@@ -184,8 +191,8 @@ Value PatchBuilder::store(Value sum, const StoredRow &row, Value column,
                                   ValueRange{row.block, place});
 }
 
-/// Stores a tile left of the diagonal, whose first row is channel `row` and
-/// whose first column is channel `column`.
+/// Stores a tile left of the diagonal. Its first row belongs to channel `row`,
+/// its first column to channel `column`.
 Value PatchBuilder::storeSquare(Value sums, Value group, Value row,
                                 Value column, Value result) {
   Value zero = math.get(0), allTaps = math.get(taps), all = math.get(side);
@@ -208,15 +215,16 @@ Value PatchBuilder::storeSquare(Value sums, Value group, Value row,
   });
 }
 
-/// Stores the diagonal's tile, which begins at channel `row`. A pair's sum is
-/// found at the tap that comes first.
+/// Stores the tile on the diagonal that begins at channel `row`. The sum of a
+/// pair is found at the tap that comes first.
 Value PatchBuilder::storeDiagonal(Value sums, Value group, Value row,
                                   Value result) {
   Value zero = math.get(0), allTaps = math.get(taps), all = math.get(side);
   auto atTap = [&](Value i, Value t, Value running) {
     Value number = math.add(math.multiply(math.add(row, i), taps), t);
     StoredRow stored = findRow(group, number);
-    // Stores a channel's taps before tap `end`: they come first in their pairs.
+    // Stores the sums for a channel's taps before tap `end`, which are the
+    // first taps of their pairs.
     auto storeBefore = [&](Value j, Value end, Value result) {
       Value first = math.multiply(math.add(row, j), taps);
       Value begin = getFirstTap(stored, first);
@@ -246,7 +254,8 @@ Value PatchBuilder::storeDiagonal(Value sums, Value group, Value row,
   });
 }
 
-/// Stores the last row: the sums of the columns and the number of rows.
+/// Stores the moment's last row: the sums of the columns, and the number of
+/// rows.
 Value PatchBuilder::storeOnes(Value group, Value result) {
   Value sums = space.sumTaps(sliceChannels(group, math.get(0), channels));
   Value number = math.get(channels * taps);
@@ -266,7 +275,8 @@ Value PatchBuilder::storeOnes(Value group, Value result) {
   return store(count, stored, number, result);
 }
 
-/// Fills the last block after the matrix' last row with zeros.
+/// Fills the rest of a group's last block, after the matrix's last row, with
+/// zeros.
 Value PatchBuilder::storeZeros(Value group, Value result) {
   int64_t size = scaling.getBlockSide(channels * taps);
   int64_t there = scaling.getSide(channels * taps) - (blocks - 1) * size;
@@ -291,7 +301,8 @@ Value PatchBuilder::addStrip(Value number, Value result) {
   Value row = math.multiply(strip, side);
   Value firsts = sliceChannels(group, row, side);
   if (space.hasSquares) {
-    // The tile in which the block of the first row begins.
+    // Begins with the tile that contains the first column of the block of the
+    // strip's first row.
     Value begin = math.get(0);
     if (Value column = findRow(group, math.multiply(row, taps)).column)
       begin = math.multiply(math.divide(column, taps * side), side);

@@ -8,9 +8,9 @@
 
 namespace mlir::hfta {
 
-/// Computes the packed moments of the windows over an activation: [groups,
-/// packed]. No tensor that it reads or computes may be empty. A loop over tiles
-/// of channels can be cut into work items.
+/// Computes the packed second moments of a convolution's windows over `input`:
+/// [groups * blocks, packed]. The input must not be empty. The result is a loop
+/// over strips of tiles, marked `hfta.parts`, that can be cut into work items.
 Value createPatchTriangle(OpBuilder &builder, Location loc,
                           const Activation &input, const Window &window,
                           int64_t groups, const MomentScaling &scaling);

@@ -14,10 +14,11 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// The loops over batch and channels.
+/// The loops over batch and channels of a pooling op.
 struct PlaneAxes {
   Axis batch, channel;
-  bool channelsLast; ///< the order in which all operands and results are stored
+  bool channelsLast; ///< whether operands and results are stored with channels
+                     ///< last
 
   Axes place(Axes space) const {
     space.insert(channelsLast ? space.end() : space.begin(), channel);
@@ -26,12 +27,13 @@ struct PlaneAxes {
   }
 };
 
-/// The loops over planes, positions of the window and its taps; the axis that
-/// is contiguous in memory is the innermost.
+/// The loops over batch, channels, positions of the window and its taps. The
+/// innermost loop runs over the axis that is contiguous in memory.
 struct PoolingAxes : PlaneAxes {
   Axes positions, taps;
 
-  /// The window has `positionCounts` positions along the spatial axes.
+  /// Adds the loops to `nest`. `positionCounts` are the numbers of window
+  /// positions along the spatial axes.
   PoolingAxes(LoopNest &nest, const Activation &input,
               ArrayRef<int64_t> positionCounts, const Window &window) {
     channelsLast = input.channelsLast;
@@ -57,9 +59,9 @@ struct PoolingAxes : PlaneAxes {
   Axes getResultPosition() const { return place(positions); }
 };
 
-/// The loops over planes, input elements as (q, r) of InverseWindowAxis, and
-/// the windows that may cover them; the axis that is contiguous in memory is
-/// the innermost.
+/// The loops over batch, channels, elements of the input, as (q, r) of
+/// InverseWindowAxis, and the windows that may cover an element. The innermost
+/// loop runs over the axis that is contiguous in memory.
 struct InversePoolingAxes : PlaneAxes {
   Axes groups, phases, candidates;
 
@@ -108,7 +110,7 @@ private:
 
 } // namespace
 
-/// Adds `next` to `running` if `covers` holds or is null.
+/// Adds `next` to `running` where `covers` holds, or everywhere if it is null.
 static Value addCovered(OpBuilder &builder, Location loc, Value covers,
                         Value next, Value running) {
   Value sum = arith::AddFOp::create(builder, loc, running, next);
@@ -123,7 +125,8 @@ static Value createAnd(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   return arith::AndIOp::create(builder, loc, lhs, rhs);
 }
 
-/// Replaces a gradient by its elements at InversePoolingAxes' positions.
+/// Replaces a gradient by `elements`, whose spatial axes are those of
+/// InversePoolingAxes.
 template <typename GradientOp>
 static void replaceByElements(ConversionPatternRewriter &rewriter,
                               GradientOp op, Value elements,
@@ -139,8 +142,8 @@ static void replaceByElements(ConversionPatternRewriter &rewriter,
 // Maximum
 //===----------------------------------------------------------------------===//
 
-/// Creates the condition for `next` to replace the maximum `running`: it is
-/// greater, or it is the first NaN.
+/// Creates the condition under which `next` replaces the maximum `running`: it
+/// is greater, or it is the first NaN.
 static Value createBeats(OpBuilder &builder, Location loc, Value next,
                          Value running) {
   if (!isa<FloatType>(next.getType()))
@@ -161,8 +164,8 @@ static SmallVector<Value> maximum(OpBuilder &builder, Location loc,
   return {arith::MaxSIOp::create(builder, loc, running, next)};
 }
 
-/// Creates the row-major index of a tap in the input's plane, and whether the
-/// tap lies inside (null if every tap does).
+/// Creates the row-major index, in the input's plane, of the element that a tap
+/// reads, and whether the tap lies inside of the input (null if all taps do).
 static std::pair<Value, Value> createTapIndex(OpBuilder &builder, Location loc,
                                               const Window &window,
                                               const PoolingAxes &axes,
@@ -232,8 +235,9 @@ struct MaxPoolLowering : public OpConversionPattern<MaxPoolOp> {
   }
 };
 
-/// Lowers the gradient: an input element gets the gradients of those windows,
-/// in row-major order, whose index is the element's.
+/// Lowers the gradient of maximum pooling. An element of the input gets the sum
+/// of the gradients of the windows whose index names the element, in row-major
+/// order of the windows.
 struct MaxPoolGradientLowering : public OpConversionPattern<MaxPoolGradientOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -291,8 +295,8 @@ struct MaxPoolGradientLowering : public OpConversionPattern<MaxPoolGradientOp> {
 // Average
 //===----------------------------------------------------------------------===//
 
-/// Counts the taps that enter the average, for each position of the window
-/// along an axis.
+/// Counts, for each position of a window along an axis, the taps whose elements
+/// enter the average.
 static SmallVector<int64_t> countTaps(const WindowAxis &axis, int64_t inputSize,
                                       int64_t windows, int64_t ceilPadding,
                                       bool includePadding) {
@@ -310,7 +314,7 @@ static SmallVector<int64_t> countTaps(const WindowAxis &axis, int64_t inputSize,
       });
 }
 
-/// Divides each window's value by the number of taps that count.
+/// Divides each window's value by the number of taps that enter its average.
 template <typename OpTy>
 static Activation divideByCounts(OpBuilder &builder, OpTy op,
                                  const Activation &windows,
@@ -351,8 +355,8 @@ static Activation divideByCounts(OpBuilder &builder, OpTy op,
   return {nest.build(body).front(), windows.channelsLast};
 }
 
-/// Creates the condition that a tap of the candidate window lies on the
-/// element; null if it always holds.
+/// Creates the condition that a tap of the candidate window reads the element;
+/// null if the condition always holds.
 static Value createCovers(OpBuilder &builder, Location loc,
                           const InverseWindow &inverse,
                           const InversePoolingAxes &axes) {
@@ -361,7 +365,7 @@ static Value createCovers(OpBuilder &builder, Location loc,
        llvm::zip(inverse, axes.phases, axes.candidates)) {
     if (axis.isExact())
       continue;
-    // The element's distance from the window's first tap.
+    // the element's distance from the window's first tap
     Value distance =
         createLinearIndex(builder, loc, {{phase, 1}, {candidate, -axis.phases}},
                           (axis.taps - 1) * axis.phases - axis.offset);

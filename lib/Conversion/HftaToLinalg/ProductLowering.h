@@ -1,4 +1,4 @@
-//===- ProductLowering.h - Products in one of their forms -------*- C++ -*-===//
+//===- ProductLowering.h - Base of the lowerings of products ----*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_PRODUCTLOWERING_H
 #define HFTA_LIB_CONVERSION_HFTATOLINALG_PRODUCTLOWERING_H
@@ -9,7 +9,8 @@
 
 namespace mlir::hfta {
 
-/// Lowers a contraction, a convolution or one of its gradients.
+/// The base of patterns that lower a contraction, a convolution or a gradient
+/// of a convolution, in the form `form`.
 template <typename Op>
 class ProductLowering : public OpConversionPattern<Op> {
 public:
@@ -19,8 +20,9 @@ public:
                   ProductForm form)
       : OpConversionPattern<Op>(converter, context), form(form) {}
 
-  /// Lowers the op, and marks the sums made from it with the op's kind of
-  /// product.
+  /// Lowers the op. If the op is marked with the way in which products are
+  /// multiplied (`kMultiplyAttrName`), marks the sums that were created for it
+  /// as well.
   LogicalResult
   matchAndRewrite(Op op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const final {

@@ -25,7 +25,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Philox on scalars of the IR.
+/// Builds Philox as ops on scalars.
 class Philox {
 public:
   using Counter = std::array<Value, 4>;
@@ -77,7 +77,8 @@ private:
 
 } // namespace
 
-/// Creates a uniform number in [0, 1) from the leading bits of two words.
+/// Creates a uniform random number in [0, 1) from the leading bits of two
+/// random words.
 static Value createUniform(OpBuilder &builder, Location loc, Value first,
                            Value second, FloatType type) {
   unsigned precision = APFloat::semanticsPrecision(type.getFloatSemantics());
@@ -94,7 +95,8 @@ static Value createUniform(OpBuilder &builder, Location loc, Value first,
   Value surplus =
       arith::ConstantIntOp::create(builder, loc, width - precision, width);
   Value leading = arith::ShRUIOp::create(builder, loc, bits, surplus);
-  // The sign bit is clear, and the signed conversion is cheaper.
+  // A signed conversion gives the same number, as the sign bit is clear, and is
+  // cheaper than an unsigned one.
   Value number = arith::SIToFPOp::create(builder, loc, type, leading);
   Value scale = createNumber(builder, loc, type,
                              std::ldexp(1.0, -static_cast<int>(precision)));
@@ -124,8 +126,8 @@ struct RandomUniformLowering : public OpConversionPattern<RandomUniformOp> {
   }
 
 private:
-  /// Creates the four random words of an element; `keys` are seed, step and
-  /// first sample.
+  /// Creates the four random words of an element. `keys` are the seed, the step
+  /// and the number of the first sample.
   static Philox::Counter draw(RandomUniformOp op, OpBuilder &builder,
                               Location loc, ArrayRef<Axis> axes,
                               ValueRange keys) {

@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Creates the initial value of a reduction, its neutral element.
+/// Creates the initial value of a reduction: the neutral element of its
+/// operation.
 static Value createNeutral(OpBuilder &builder, Location loc, ReduceKind kind,
                            Type type) {
   switch (kind) {
@@ -27,9 +28,9 @@ static Value createNeutral(OpBuilder &builder, Location loc, ReduceKind kind,
 }
 
 namespace {
-/// Lowers a reduction. Kept axes are the outermost loops, except the last one
-/// if it is contiguous: elements are combined in row-major order of the reduced
-/// axes.
+/// Lowers a reduction. The outermost loops run over the kept axes, except the
+/// input's last axis, whose loop is the innermost if it is kept. Elements are
+/// combined in row-major order of the reduced axes.
 struct ReduceLowering : public OpConversionPattern<ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -74,9 +75,9 @@ struct ReduceLowering : public OpConversionPattern<ReduceOp> {
   }
 };
 
-/// Lowers to sums over [part, row of the part, column], wherever the column
-/// axis was. The sums are marked as such, as on GPUs the kernel that makes the
-/// rows adds them up as well.
+/// Lowers to sums over the rows of each part. The input is packed as [part, row
+/// of the part, column]. The sums are marked (`kPartSumAttrName`), so that on a
+/// GPU the kernel that computes the rows can add them up, too.
 struct PartSumsLowering : public OpConversionPattern<PartSumsOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -103,8 +104,8 @@ struct PartSumsLowering : public OpConversionPattern<PartSumsOp> {
   }
 
 private:
-  /// Sums the rows' elements or, given `from`, the squares of the differences
-  /// from it.
+  /// Sums the elements of each part's rows or, given `from`, the squares of
+  /// their differences from it.
   static Value addRows(OpBuilder &builder, Location loc, Value rows,
                        Value from) {
     LoopNest nest(builder, loc);

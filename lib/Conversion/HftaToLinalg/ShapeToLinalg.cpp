@@ -63,7 +63,8 @@ struct SliceLowering : public OpConversionPattern<SliceOp> {
   LogicalResult
   matchAndRewrite(SliceOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    // A view's offset must lie inside of the tensor, even if the view is empty.
+    // Creates no view, whose offset would have to be inside of the tensor even
+    // if the view is empty.
     if (llvm::is_contained(op.getSizes(), 0)) {
       rewriter.replaceOpWithNewOp<tensor::EmptyOp>(
           op, op.getSizes(), getElementType(adaptor.getInput()));
@@ -83,7 +84,7 @@ struct SliceLowering : public OpConversionPattern<SliceOp> {
   }
 
 private:
-  /// Reads element by element, as views of tensors can't have negative strides.
+  /// Reads the slice element by element, as a view can't have negative strides.
   static SmallVector<Value> pick(SliceOp op, Value input, OpBuilder &builder) {
     LoopNest nest(builder, op.getLoc());
     Axes axes = nest.addParallel(op.getSizes());
@@ -188,7 +189,7 @@ struct ConstantLowering : public OpConversionPattern<ConstantOp> {
       else
         return rewriter.notifyMatchFailure(op, "unknown form of elements");
     }
-    // A larger constant of equal elements isn't stored but computed.
+    // Computes a large constant of equal elements instead of storing it.
     constexpr int64_t kMostStored = 4096;
     auto dense = dyn_cast<DenseElementsAttr>(value);
     if (dense && dense.isSplat() && type.getNumElements() > kMostStored) {

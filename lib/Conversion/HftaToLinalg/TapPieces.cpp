@@ -1,4 +1,4 @@
-//===- TapPieces.cpp - Convolutions without padding's products ------------===//
+//===- TapPieces.cpp - Convolutions cut to avoid padding ------------------===//
 
 #include "TapPieces.h"
 #include "Hfta/Target/ReferenceModel.h"
@@ -43,7 +43,7 @@ static Span intersect(Span one, Span other) {
           std::max<int64_t>(0, std::min(one.getEnd(), other.getEnd()) - begin)};
 }
 
-/// Returns the numbers i in [0, count) for which `first + i * step` is in [0,
+/// Returns the range of i in [0, count) for which `first + i * step` is in [0,
 /// size).
 static Span getInside(int64_t first, int64_t step, int64_t size,
                       int64_t count) {
@@ -62,7 +62,7 @@ static Span getPositions(const TapAxis &axis, int64_t tap) {
                    axis.positions);
 }
 
-/// Returns the smallest span that contains both.
+/// Returns the smallest range that contains both.
 static Span cover(Span one, Span other) {
   if (one.size == 0 || other.size == 0)
     return one.size == 0 ? other : one;
@@ -103,10 +103,11 @@ Value hfta::trimWeight(OpBuilder &builder, Location loc, Value weight,
 }
 
 //===----------------------------------------------------------------------===//
-// Cuts
+// Cutting an axis into pieces
 //===----------------------------------------------------------------------===//
 
-/// Groups neighbours in [0, count) that have equal spans.
+/// Groups neighbouring indices in [0, count) that have equal spans. Returns
+/// each group's range of indices and its span.
 static SmallVector<std::pair<Span, Span>>
 groupEqual(int64_t count, function_ref<Span(int64_t)> getSpan) {
   SmallVector<std::pair<Span, Span>> groups;
@@ -135,8 +136,8 @@ static double countProducts(const Pieces &pieces) {
   return products;
 }
 
-/// Chooses among several ways to cut, each finer than the one before: a finer
-/// one only if it saves enough products.
+/// Chooses one of several cuts, each of which is finer than the one before.
+/// Chooses a finer cut only if it saves enough products.
 static Pieces chooseCut(MutableArrayRef<Pieces> ways) {
   Pieces *best = ways.begin();
   for (Pieces &way : ways) {

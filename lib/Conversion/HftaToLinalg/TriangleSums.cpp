@@ -1,9 +1,10 @@
 //===- TriangleSums.cpp - Moments as packed triangles of sums -------------===//
 //
-// The triangle is cut into strips that have as many rows as a tile has columns.
-// A strip has square tiles left of the diagonal and, on it, pieces of few rows
-// that end with the diagonal's last column. Tiles are summed in memory of their
-// own, small enough for a cache; then their rows are added to the packed rows.
+// The packed lower triangle is cut into strips that have as many rows as a tile
+// has columns. A strip consists of square tiles left of the diagonal, and of
+// pieces of few rows on the diagonal; a piece ends at the column of its last
+// diagonal element. The sums of a tile are computed in memory of their own,
+// small enough for a cache, and then stored, row by row, in the packed rows.
 //===----------------------------------------------------------------------===//
 
 #include "TriangleSums.h"
@@ -35,14 +36,15 @@ Value MomentScaling::apply(OpBuilder &builder, Location loc, Value sum,
 
 namespace {
 
-/// The position of a strip's rows and of its part of the diagonal.
+/// The position of a strip.
 struct Strip {
   Value block;
-  Value first;  ///< the first row that is stored; also the number of columns
-                ///< left of the diagonal
-  Value begin;  ///< the first row that is computed: the last strip is a whole
-                ///< one, too
-  Value hidden; ///< the number of rows that are computed but not stored
+  Value first; ///< the first row that is stored, which is also the number of
+               ///< columns left of the diagonal's tile
+  Value begin; ///< the first row that is computed, which lies before `first` if
+               ///< the last strip would go beyond the matrix otherwise
+  Value hidden; ///< the number of rows that are computed but not stored, as
+                ///< another strip stores them
   Value isLast; ///< 1 for the last strip of the block, else 0
 };
 
@@ -69,11 +71,12 @@ private:
     return createCarryingLoop(builder, loc, begin, end, step, result, body);
   }
   Value sliceInput(Value block, Value column, int64_t count);
-  /// Computes the sums of products of some columns: [firsts, seconds].
+  /// Computes the sums of products of pairs of columns: [firsts, seconds].
   Value multiplyColumns(Value firsts, Value seconds);
   Value sumColumns(Value values);
-  /// Stores `count` sums, from those at `place` on, in the packed row that
-  /// begins at `row`, from column `column` on. Returns the new `result`.
+  /// Stores `count` sums, from those at `place` on, in the packed triangle of
+  /// `block`, from offset `packed` on. Scales them, and adds the moment's
+  /// previous elements if there are any. Returns the new `result`.
   Value store(ArrayRef<OpFoldResult> place, Value sums, int64_t count,
               Value block, Value packed, Value result);
 
@@ -83,15 +86,15 @@ private:
   const MomentScaling &scaling;
   IndexMath math;
   int64_t blocks, rows, columns;
-  int64_t height; ///< rows of a strip
-  int64_t piece;  ///< rows of a piece of the diagonal
-  int64_t strips; ///< strips of a block
+  int64_t height; ///< the number of rows of a strip
+  int64_t piece;  ///< the number of rows of a piece of the diagonal's tile
+  int64_t strips; ///< the number of strips of a block
 };
 
 } // namespace
 
-/// Chooses the rows of a strip: weighs sums that are computed in vain against
-/// how often each element of the input is read.
+/// Chooses the number of rows of a strip. Low strips compute few sums in vain,
+/// high strips read each element of the input less often.
 static int64_t chooseHeight(int64_t columns) {
   if (columns <= Costs::kLeastHeight)
     return columns;
@@ -240,7 +243,7 @@ Value TriangleBuilder::addDiagonal(const Strip &strip, int64_t begin,
   Value first = math.add(strip.begin, begin);
   Value sums = multiplyColumns(sliceInput(strip.block, first, count),
                                sliceInput(strip.block, strip.begin, width));
-  // Rows and columns that other tiles have computed come first.
+  // Skips rows and columns of the piece that other tiles have stored.
   Value hidden =
       math.subtract(strip.hidden, math.getLess(strip.hidden, math.get(begin)));
   auto addRow = [&](Value row, Value outer) {
@@ -262,7 +265,7 @@ Value TriangleBuilder::addDiagonal(const Strip &strip, int64_t begin,
   return createLoop(hidden, math.get(count), 1, result, addRow);
 }
 
-/// Adds the last row: the sums of the columns and the number of rows.
+/// Adds the moment's last row: the sums of the columns, and the number of rows.
 Value TriangleBuilder::addOnes(Value block, Value result) {
   int64_t packed = *getPackedSize(columns);
   Value sums = sumColumns(sliceInput(block, math.get(0), columns));

@@ -1,9 +1,9 @@
 //===- UnpackSymmetric.cpp - Symmetric matrices from packed triangles -----===//
 //
-// A strip of rows is unpacked at a time. Left of the diagonal its rows are
-// copied; right of it square tiles of the rows below are transposed. If the
-// last tile would go beyond the matrix, it is moved to the left, over elements
-// that are then written twice.
+// The matrix is unpacked one strip of rows after the other. Left of the
+// diagonal the strip's rows are copied. Right of it, square tiles of the rows
+// below are transposed. If the last tile would go beyond the matrix, it is
+// moved to the left and overwrites elements with the same values.
 //===----------------------------------------------------------------------===//
 
 #include "TriangleSums.h"
@@ -35,10 +35,10 @@ private:
 
   Value addStrip(Value number, Value result);
   Value addRow(Value block, Value first, Value row, Value result);
-  /// Writes a transposed tile right of the diagonal.
+  /// Writes a tile right of the diagonal: the transpose of the tile below it.
   Value addTile(Value block, Value row, Value column, Value result);
-  /// Copies a part of `source` into `target`, with its axes exchanged if
-  /// `transposed`.
+  /// Copies a part of `source` to a part of `target`. Exchanges the first and
+  /// the last axis if `transposed`. Returns the new `target`.
   Value copy(Value source, ArrayRef<OpFoldResult> from, Value target,
              ArrayRef<OpFoldResult> to, ArrayRef<int64_t> sizes,
              bool transposed = false);

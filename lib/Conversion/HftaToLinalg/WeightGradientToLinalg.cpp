@@ -21,18 +21,19 @@ struct WeightGradient {
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
-  int64_t parts; ///< parts of the batch that are summed separately; 0: the
-                 ///< result has no such axis
+  int64_t parts; ///< the number of parts of the batch that are summed
+                 ///< separately; 0: the result has no axis of parts
 
   int64_t getBatch() const { return getShape(input.elements).front(); }
 };
 
-/// The axis of the innermost loop.
+/// The axis of the innermost loop; columns are positions along the last spatial
+/// axis.
 enum class Innermost { inputs, outputs, groups, columns };
 
-/// Builds the sums with the innermost loop over channels or groups, which are
-/// contiguous in an operand. Each element is a sum over batch and positions in
-/// row-major order, one piece after the other.
+/// Builds a weight gradient with the innermost loop over channels or groups,
+/// which are contiguous in an operand. Each element is a sum over batch and
+/// positions in row-major order, one piece after the other.
 class ChannelSums {
 public:
   ChannelSums(OpBuilder &builder, Location loc, const WeightGradient &op,
@@ -49,7 +50,7 @@ private:
     Axis batch;
     Axes positions, taps;
 
-    /// Returns the order of an operand's axes.
+    /// Returns an operand's axes in the order in which they are stored.
     Axes getOrder(Axis channel, ArrayRef<Axis> space, bool channelsLast) const {
       return channelsLast ? join({batch, space, channels.group, channel})
                           : join({batch, channels.group, channel, space});
@@ -70,8 +71,8 @@ private:
   Location loc;
   const WeightGradient &op;
   Innermost innermost;
-  /// Whether pieces have taps in common: then each adds to the sums of those
-  /// before it.
+  /// Whether taps are in several pieces. Then each piece adds to the sums of
+  /// those before it.
   bool sharesTaps = false;
   TapPieces pieces;
 };
@@ -80,8 +81,8 @@ private:
 
 using Cuts = SmallVector<SmallVector<AxisPiece>>;
 
-/// Returns the number of products in each sum, and how often a sum is loaded
-/// and stored.
+/// Returns the number of products of each pair of channels, and how often one
+/// of their sums is loaded and stored.
 static std::pair<double, double> countProducts(const Cuts &cuts,
                                                int64_t batch) {
   auto products = static_cast<double>(batch);
@@ -98,9 +99,10 @@ static std::pair<double, double> countProducts(const Cuts &cuts,
   return {products, visits};
 }
 
-/// Cuts the axes, without padding if that is faster. A padded input would be
-/// copied by every work item, which doesn't pay if each vector of the input is
-/// in few products; but with more pieces sums are loaded and stored more often.
+/// Cuts the axes into pieces, without any padding if that is faster. A padded
+/// input is a copy, which every work item would make, so it doesn't pay where
+/// each vector of the input is in few products. But without padding there are
+/// more pieces, so sums are loaded and stored more often.
 Cuts ChannelSums::cut() {
   Cuts byTaps, unpadded;
   for (const TapAxis &axis : op.axes) {
@@ -198,7 +200,8 @@ Value ChannelSums::buildPiece(const Piece &piece, const Activation &input,
   return nest.build(multiplyAdd).front();
 }
 
-/// Packs an operand, if needed, so that vectors of it are contiguous.
+/// Packs an operand if vectors along the innermost axis wouldn't be contiguous
+/// otherwise.
 Activation ChannelSums::packOperand(const Activation &operand,
                                     bool isInnermost) {
   bool isRead = isInnermost || innermost == Innermost::groups;
@@ -207,7 +210,7 @@ Activation ChannelSums::packOperand(const Activation &operand,
                        op.channels.groups);
 }
 
-/// Builds the sums of all pieces, in the order in which they are stored.
+/// Builds the sums of all pieces, with axes in the order `stored`.
 Value ChannelSums::buildPieces(const Axes &stored, const LoopNest &nest,
                                const Axes &taps) {
   SmallVector<Piece> parts = pieces.getPieces();
@@ -263,7 +266,7 @@ static Piece getWhole(const WeightGradient &op) {
   return whole;
 }
 
-/// Returns uncut axes: a single piece.
+/// Returns the axes as one piece, `whole`, which has all positions and taps.
 static TapPieces getWholePieces(const WeightGradient &op, const Piece &whole) {
   SmallVector<SmallVector<AxisPiece>> cuts;
   for (const AxisPiece &axis : whole)
@@ -271,9 +274,10 @@ static TapPieces getWholePieces(const WeightGradient &op, const Piece &whole) {
   return TapPieces(op.axes, std::move(cuts));
 }
 
-/// Sums with the innermost loop over the last spatial axis. Each column of the
-/// gradient has its own sum over batch and the other spatial axes in row-major
-/// order; then the columns' sums are added from first to last.
+/// Builds a weight gradient with the innermost loop over the last spatial axis.
+/// Each column of the output's gradient has its own sum over batch and the
+/// other spatial axes, in row-major order; then the columns' sums are added
+/// from the first to the last.
 static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
                                      const WeightGradient &op) {
   Piece whole = getWhole(op);
@@ -316,8 +320,8 @@ static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
       .front();
 }
 
-/// Chooses the fastest loop order. Costs are cycles for each product: a product
-/// with full vectors takes 1 / lanes, and packing an element takes one.
+/// Chooses the fastest loop order. Costs are cycles per product: a product in
+/// full vectors takes 1 / lanes cycles, and packing an element takes one cycle.
 static Innermost chooseInnermost(const WeightGradient &op) {
   const ChannelSizes &channels = op.channels;
   double taps = 1;
@@ -332,7 +336,8 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   auto getCost = [&](int64_t vectors) {
     return getVectorCost(vectors, op.accumulate);
   };
-  // Columns are vectors in both operands, so that products wait for loads.
+  // With columns innermost, both operands are loaded as vectors, so that loads
+  // limit the speed: hence the factor of 2.
   const TapAxis &last = op.axes.back();
   double columns = last.stride == 1 ? 2 * getCost(last.positions) : 1;
   columns += getMoves(op.input, false, channels.outputs) +
@@ -350,8 +355,9 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   return best.get();
 }
 
-/// Sums in a single loop nest: each element is a sum over batch, or a part of
-/// it, and positions in row-major order. Returns [(part,) g, m, c, taps…].
+/// Builds a weight gradient as one loop nest: [(part,) g, m, c, taps…]. Each
+/// element is a sum over batch, or over a part of it, and positions in
+/// row-major order.
 static Value sumWhole(OpBuilder &builder, Location loc,
                       const WeightGradient &op) {
   Piece whole = getWhole(op);
@@ -397,8 +403,8 @@ static Value createSum(OpBuilder &builder, Location loc,
   return ChannelSums(builder, loc, op, innermost).build();
 }
 
-/// Places the used taps' sums in the whole weight's gradient; taps that only
-/// meet padding have none and get zeros.
+/// Places the sums of the used taps in the gradient of the whole weight. Taps
+/// that read nothing but padding get zeros.
 static Value placeTaps(OpBuilder &builder, Location loc, Value sum,
                        ArrayRef<int64_t> weightShape,
                        const TrimmedWindow &trimmed) {

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Builds an aggregate of `type` with these elements.
+/// Builds an aggregate of type `type` from its elements.
 static Value buildAggregate(OpBuilder &builder, Location loc, Type type,
                             ArrayRef<Value> elements) {
   Value whole = LLVM::UndefOp::create(builder, loc, type);
@@ -65,9 +65,10 @@ static FlatSymbolRefAttr getReference(LLVM::GlobalOp global) {
   return FlatSymbolRefAttr::get(global.getSymNameAttr());
 }
 
-/// The rows of an inner array. Each insertion of an element makes a constant of
-/// the whole aggregate; to keep these small, a long table is a struct of arrays
-/// of this many rows, which has the memory layout of one array.
+/// The number of rows of an inner array. Each insertion of an element into a
+/// constant creates a constant of the whole aggregate. To keep these small, a
+/// long table is a struct of arrays of this many rows, which has the memory
+/// layout of one array.
 static constexpr size_t kRowsAtOnce = 64;
 
 FlatSymbolRefAttr ConstantTables::table(StringRef name, ArrayRef<Record> rows) {
@@ -141,7 +142,7 @@ FlatSymbolRefAttr ConstantTables::elements(StringRef name,
 FlatSymbolRefAttr ConstantTables::bytes(StringRef name, ArrayRef<char> data) {
   auto type = RankedTensorType::get({static_cast<int64_t>(data.size())},
                                     builder.getI8Type());
-  // Bytecode is read from buffers that guarantee no larger alignment.
+  // Bytecode readers guarantee no larger alignment of resources.
   return elements(name, DenseResourceElementsAttr::get(
                             type, name,
                             HeapAsmResourceBlob::allocateAndCopyWithAlign(

@@ -11,7 +11,7 @@
 
 namespace mlir::hfta {
 
-/// A field of a constant C struct: an integer, a pointer, or a nested struct.
+/// A field of a constant C struct: an integer, a pointer or a nested struct.
 class Field {
 public:
   static Field u32(uint32_t value) { return Field(32, value); }
@@ -19,7 +19,7 @@ public:
   static Field u64(uint64_t value) { return Field(64, value); }
   static Field i64(int64_t value) { return Field(64, value); }
   static Field null() { return pointer({}); }
-  /// Makes the address of a symbol; null if there is none.
+  /// Makes the address of a symbol, or a null pointer if `symbol` is null.
   static Field pointer(FlatSymbolRefAttr symbol) {
     Field field(0, 0);
     field.symbol = symbol;
@@ -36,7 +36,7 @@ public:
 
 private:
   Field(int width, uint64_t value) : width(width), value(value) {}
-  int width; ///< 0: pointer, -1: struct
+  int width; ///< bits of an integer; 0: pointer, -1: struct
   uint64_t value;
   FlatSymbolRefAttr symbol;
   std::vector<Field> fields;
@@ -44,8 +44,8 @@ private:
 
 using Record = std::vector<Field>;
 
-/// A constant of a C struct, set member by member; the struct itself determines
-/// the order and width of the fields.
+/// A constant of the C struct `Struct`, set member by member. The struct's
+/// layout determines the order and widths of the fields.
 template <typename Struct>
 class StructRecord {
 public:
@@ -60,7 +60,8 @@ public:
     return *this;
   }
 
-  /// Returns all fields in order. Every member must have been set.
+  /// Returns all fields in the order of their offsets. Fails fatally if a
+  /// member hasn't been set.
   operator Record() const {
     Record record;
     size_t end = 0;
@@ -84,7 +85,7 @@ private:
     return Field::u64(value);
   }
   static Field makeField(int64_t *, int64_t value) { return Field::i64(value); }
-  /// Makes a field that holds the number's bits.
+  /// Makes an integer field that holds the bits of a double.
   static Field makeField(double *, double value) {
     return Field::u64(llvm::bit_cast<uint64_t>(value));
   }
@@ -104,24 +105,26 @@ private:
 template <typename Struct>
 const Struct StructRecord<Struct>::layout = {};
 
-/// Creates internal constant globals at the end of a module.
+/// Creates constant globals at the end of a module, internal ones unless said
+/// otherwise. Names are made unique.
 class ConstantTables {
 public:
   explicit ConstantTables(ModuleOp module);
 
-  /// Creates an array of structs with equal field types; null if there are
-  /// none.
+  /// Creates an array of structs, whose field types must be equal. Returns null
+  /// if `rows` is empty.
   FlatSymbolRefAttr table(StringRef name, ArrayRef<Record> rows);
-  /// Creates a zero-terminated string; equal ones are shared.
+  /// Creates a zero-terminated string; equal strings share a global.
   FlatSymbolRefAttr string(StringRef text);
-  /// Creates raw bytes, aligned to 64 bytes; null if there are none.
+  /// Creates an array of bytes, aligned to 64 bytes. Returns null if `data` is
+  /// empty.
   FlatSymbolRefAttr bytes(StringRef name, ArrayRef<char> data);
   FlatSymbolRefAttr doubles(StringRef name, ArrayRef<double> values);
   FlatSymbolRefAttr integers(StringRef name, ArrayRef<int64_t> values);
   FlatSymbolRefAttr indices(StringRef name, ArrayRef<uint32_t> values);
-  /// Declares a symbol of this name that is defined later.
+  /// Declares a symbol that another object or module defines.
   FlatSymbolRefAttr external(StringRef name);
-  /// Creates one struct under exactly this name, visible to the linker.
+  /// Creates a struct under exactly this name, visible to the linker.
   void exported(StringRef name, const Record &record);
 
 private:

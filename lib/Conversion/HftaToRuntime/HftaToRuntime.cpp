@@ -26,8 +26,8 @@ struct HftaToRuntimePass
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<VariableOp, TaskOp, ScheduleOp>(op))
         op.erase();
-    // These attributes are now in the tables; later phases' modules don't
-    // repeat them.
+    // The tables now hold these attributes, so modules of later phases do
+    // without them.
     for (StringRef name :
          {StringRef(HftaDialect::kSegmentsAttrName), StringRef("hfta.models"),
           StringRef("hfta.plan_json")})

@@ -17,8 +17,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the code of an element type, or nothing if programs don't store it.
-/// Longer unsigned integers have the codes of signed ones.
+/// Returns the code of an element type, or nothing if programs can't store the
+/// type. Unsigned integers of 32 and 64 bits have the codes of signed ones.
 static std::optional<uint32_t> getElementCode(Type type) {
   if (type.isInteger(1))
     return HFTA_BOOL;
@@ -116,8 +116,8 @@ private:
   LogicalResult buildTensors();
   void buildData();
   uint32_t getFlags(VariableOp variable);
-  /// Returns a variable's index; UINT32_MAX if the program has no such
-  /// variable.
+  /// Returns the index of a variable in the program's tensors; UINT32_MAX if
+  /// there is no such variable.
   uint32_t indexOf(Purpose purpose, StringRef name = {}) const {
     VariableOp variable = variables.lookup(purpose, name);
     return variable ? tensorIndex.lookup(variable) : UINT32_MAX;
@@ -136,7 +136,7 @@ private:
     auto text = module->getAttrOfType<StringAttr>(name);
     return text ? text.getValue().str() : std::string();
   }
-  /// Returns an attribute's text, empty if it is missing.
+  /// Returns an attribute's text, which is empty if the attribute is missing.
   FlatSymbolRefAttr getText(DictionaryAttr attributes, StringRef name) {
     auto value = attributes.getAs<StringAttr>(name);
     return text(value ? value.getValue() : StringRef());
@@ -164,9 +164,9 @@ private:
 // Segments, tensors, tasks
 //===----------------------------------------------------------------------===//
 
-/// Orders the tensors as in the program, but with the optimizer's state at the
-/// end, in the order of the parameters. This order of a copy's tensors doesn't
-/// depend on which other copies there are.
+/// Orders the tensors as the module does, but moves the optimizer's state to
+/// the end, in the order of the parameters. So the order of a copy's tensors
+/// doesn't depend on which other copies there are.
 void ProgramBuilder::orderTensors() {
   SmallVector<VariableOp> all(module.getOps<VariableOp>());
   DenseMap<StringAttr, SmallVector<VariableOp>> states;
@@ -219,8 +219,9 @@ LogicalResult ProgramBuilder::buildSegments() {
   return success();
 }
 
-/// Returns the name that the op has itself, without a search for the variable
-/// that this one belongs to.
+/// Returns a variable's own name, found by symbol lookups.
+/// `VariableOp::getOwnName` would search for the variable that this one belongs
+/// to.
 std::string ProgramBuilder::getOwnName(VariableOp variable) const {
   PurposeAttr purpose = variable.getPurposeAttr();
   if (!purpose || !purpose.getOf())
@@ -347,8 +348,8 @@ ProgramBuilder::getSchedule(const Schedule &schedule) {
   StructRecord<hfta_learning_rate> record;
   record.set(&hfta_learning_rate::kind, findSchedule(schedule.kind)->code)
       .set(&hfta_learning_rate::reserved, 0);
-  // The runtime expects every array: those not given are filled with a neutral
-  // value.
+  // The runtime expects an array of every parameter. Those not given get a
+  // neutral value for each copy.
   auto values = [&](ArrayRef<double> given, double neutral) {
     return tables.doubles(
         "schedule",
@@ -383,11 +384,12 @@ static uint32_t getSettingCode(SettingType type) {
   llvm_unreachable("all types are listed");
 }
 
-/// Lists all settings, for `info`.
+/// Lists all settings of the job, for the command `info`.
 void ProgramBuilder::buildSettings() {
   std::vector<Record> rows;
   Job values = job;
-  // Stages may have their own numbers of groups, which are listed with them.
+  // Stages may have different numbers of groups, which the table of stages
+  // lists.
   if (job.getStageCount() == 1)
     values.groups = job.getGroups();
   for (const SettingInfo *setting : getSettings()) {
@@ -463,8 +465,8 @@ ProgramBuilder::getExportTemplate(DictionaryAttr model) {
       .set(&hfta_export_template::graph_bytes, graph.size());
 }
 
-/// Lists the models as they were before they became an array; a single one
-/// without a name if the module describes none.
+/// Lists the job's distinct models and each copy's model. If the module
+/// describes no models, the list has a single one without a name.
 void ProgramBuilder::buildModels() {
   std::vector<Record> rows;
   std::vector<uint32_t> modelOfCopy(job.copies, 0);
@@ -500,7 +502,7 @@ FlatSymbolRefAttr ProgramBuilder::getStages() {
   return tables.table("stages", rows);
 }
 
-/// Sets the values of the job that the runtime computes with.
+/// Sets the job's values that the runtime uses.
 void ProgramBuilder::setJob() {
   std::string plan = getAttribute("hfta.plan_json");
   TargetAttr target = TargetAttr::get(module);
@@ -538,13 +540,13 @@ void ProgramBuilder::setJob() {
            getSchedule(job.kfacDampingSchedule));
 }
 
-/// Sets the memory that the job may use, and the memory that the schedules
-/// need.
+/// Sets the memory that the job may use and the memory that its schedules need,
+/// in bytes.
 void ProgramBuilder::setMemory() {
   auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
   auto seconds =
       module->getAttrOfType<FloatAttr>(HftaDialect::kStepSecondsAttrName);
-  // The estimate is for a CPU.
+  // The estimated seconds of a step hold only for a CPU.
   TargetAttr target = TargetAttr::get(module);
   if (target && target.getKind() == TargetKind::cuda)
     seconds = {};

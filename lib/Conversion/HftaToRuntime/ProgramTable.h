@@ -9,15 +9,18 @@
 
 namespace mlir::hfta {
 
-/// Creates one image for each segment; null if its memory starts as zeros.
+/// Creates an initial image for each segment of constants or scalars. Appends
+/// one entry for each segment to `images`, null for a segment whose memory
+/// starts as zeros. Fails if the contents of a variable are missing.
 LogicalResult buildSegmentImages(ModuleOp module, ConstantTables &tables,
                                  SmallVectorImpl<FlatSymbolRefAttr> &images);
 
-/// Returns a segment's name, for messages and `info`: its role and its block,
-/// and whatever distinguishes it from another segment with the same of both.
+/// Returns a segment's name for messages and for `info`: its role, its block,
+/// and suffixes that tell segments of the same role and block apart.
 std::string makeSegmentName(SegmentAttr segment, ArrayAttr segments);
 
-/// Emits the constant `symbol` of type hfta_program.
+/// Creates the constant of type hfta_program, and all tables that it refers to,
+/// under the name `symbol`.
 LogicalResult buildProgramTable(ModuleOp module, const Job &job,
                                 StringRef symbol);
 

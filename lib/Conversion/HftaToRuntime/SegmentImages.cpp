@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the bytes of elements as stored, with one byte for a boolean;
-/// nothing if a resource is missing.
+/// Returns the bytes of elements as programs store them, with one byte for a
+/// boolean. Returns nothing if the contents of a resource are missing.
 static std::optional<std::vector<char>> getBytes(ElementsAttr elements) {
   auto type = cast<ShapedType>(elements.getType());
   int64_t count = type.getNumElements();
@@ -36,7 +36,8 @@ static std::optional<std::vector<char>> getBytes(ElementsAttr elements) {
   return bytes;
 }
 
-/// Writes a variable's initial value to its place in the image, for every copy.
+/// Writes a variable's initial value to its place in the image: one value for
+/// all copies, or each copy's own.
 static LogicalResult placeInitialValue(VariableOp variable,
                                        std::vector<char> &image) {
   auto elements =
@@ -83,8 +84,8 @@ hfta::buildSegmentImages(ModuleOp module, ConstantTables &tables,
 // Names
 //===----------------------------------------------------------------------===//
 
-/// Returns whether values of each copy of the same role and block lie in slabs
-/// of a resident segment.
+/// Returns whether another segment of this role and block is resident and holds
+/// copies in slabs; then the segment without slabs has the shared values.
 static bool hasResidentSlabs(ArrayAttr segments, SegmentAttr segment) {
   return llvm::any_of(segments.getAsRange<SegmentAttr>(), [&](SegmentAttr own) {
     return own.getRole() == segment.getRole() &&

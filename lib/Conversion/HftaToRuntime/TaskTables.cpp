@@ -21,8 +21,9 @@ bool TaskTables::hasSlabs(int64_t segment) const {
          cast<SegmentAttr>(segments[segment]).getCopyBytes() > 0;
 }
 
-/// A copy's own value lies in that copy's slab, wherever that may be; a value
-/// that a launch reads of another copy has a fixed place.
+/// Returns the record of one operand. The runtime finds a copy's own value in
+/// that copy's slab, wherever the slab is. A value of another copy, which the
+/// launch names, has a fixed place.
 Record TaskTables::getBinding(LaunchOp launch, size_t number,
                               int64_t bytes) const {
   auto place = cast<BindingAttr>(launch.getBindings()[number]);
@@ -48,7 +49,8 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
       .set(&hfta_binding::reserved, 0);
 }
 
-/// Returns a number that fits a table's 32 bits.
+/// Returns an integer attribute, if it is in [0, 2^31) and thus fits the
+/// tables' 32-bit fields; else nothing.
 static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
   auto number = of.getAs<IntegerAttr>(name);
   bool fits = number && number.getType().isInteger(64) &&
@@ -57,8 +59,8 @@ static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
   return fits ? std::optional(number.getInt()) : std::nullopt;
 }
 
-/// Returns the record of a tensor map; nothing if its description is
-/// incomplete.
+/// Returns the record of a tensor map; nothing if its description is incomplete
+/// or out of range.
 std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
   std::optional<int64_t> argument = getNumber(map, "argument");
   std::optional<int64_t> bytes = getNumber(map, "element_bytes");
@@ -95,7 +97,8 @@ std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
                          tables.table("map_dimensions", dimensions)));
 }
 
-/// Returns the records of all tensor maps; nothing if one is malformed.
+/// Returns the records of all tensor maps of a launch; nothing if one is
+/// malformed.
 std::optional<std::vector<Record>> TaskTables::getMaps(DictionaryAttr launch) {
   auto all = launch.getAs<ArrayAttr>("hfta.tensor_maps");
   if (!all)
@@ -111,7 +114,9 @@ std::optional<std::vector<Record>> TaskTables::getMaps(DictionaryAttr launch) {
   return maps;
 }
 
-/// Returns null if the kernel has the same launch parameters on all chips.
+/// Returns the table of a kernel's launch parameters for chips with warp
+/// groups; null if the parameters are the same on all chips. Emits an error if
+/// the attribute is malformed.
 FailureOr<FlatSymbolRefAttr> TaskTables::getWarpGroups(Operation *kernel) {
   Attribute attribute = kernel->getAttr("hfta.warp_group_launch");
   if (!attribute)
@@ -301,7 +306,7 @@ StructRecord<hfta_replicas> hfta::getReplicasRecord(ReplicasAttr replicas) {
       .set(&hfta_replicas::reserved, 0);
 }
 
-/// The contents of an hfta_command.
+/// The fields of an hfta_command, apart from its length.
 struct TaskTables::Command {
   uint32_t kind = 0;
   int64_t device = 0, queue = 0;
@@ -336,7 +341,7 @@ void TaskTables::addCommand(const Command &command,
   commands.push_back(command.get(/*length=*/0));
 }
 
-/// Adds a command and those in its regions, in order.
+/// Adds a command, followed by those in its region, in order.
 LogicalResult TaskTables::addCommand(Operation &op,
                                      std::vector<Record> &commands) {
   Command command;
@@ -463,7 +468,8 @@ uint32_t TaskTables::addOrder(ActionsOp actions) {
   return orders.size() - 1;
 }
 
-/// Adds a command that repeats or chooses, and its body.
+/// Adds a command that repeats or chooses commands, then the commands of its
+/// body.
 LogicalResult TaskTables::addBody(Operation &op,
                                   std::vector<Record> &commands) {
   Command command;

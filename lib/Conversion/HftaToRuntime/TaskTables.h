@@ -11,21 +11,23 @@
 
 namespace mlir::hfta {
 
-/// Returns a record of no replicas if the attribute is null.
+/// Returns the record of a set of replicas; an empty set if the attribute is
+/// null.
 StructRecord<hfta_replicas> getReplicasRecord(ReplicasAttr replicas);
 
-/// Builds the tables of a module's tasks and schedules, and their counts.
+/// Builds the tables of a module's tasks and schedules.
 class TaskTables {
 public:
   TaskTables(ModuleOp module, const Job &job, ConstantTables &tables);
 
   LogicalResult build();
 
-  /// Null if there are no rows.
+  /// The tables; null if they have no rows.
   FlatSymbolRefAttr taskTable, scheduleTable, orderTable;
   uint32_t taskCount = 0, scheduleCount = 0, orderCount = 0, eventCount = 0,
            queueCount = 1;
-  int64_t scratchBytes = 0; ///< the most that a kernel needs
+  int64_t scratchBytes =
+      0; ///< the most bytes of scratch memory that a kernel needs
 
 private:
   struct Command;

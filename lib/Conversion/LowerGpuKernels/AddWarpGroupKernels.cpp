@@ -16,7 +16,7 @@ using namespace mlir::hfta;
 
 static constexpr llvm::StringLiteral kSuffix = "/warp_groups";
 
-/// Returns whether the kernel is a product, in tiles, that warp groups can
+/// Returns whether the kernel is a product in tiles that warp groups can
 /// compute.
 static bool suitsWarpGroups(func::FuncOp kernel) {
   if (!isKernelOnTensors(kernel))

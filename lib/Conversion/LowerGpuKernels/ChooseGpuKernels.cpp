@@ -18,8 +18,9 @@ static FlatSymbolRefAttr getReplaced(Operation *function) {
   return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
 }
 
-/// Returns whether the last parameter is a block of as many tensor maps as the
-/// function's attribute says, which is passed so that hardware can read it.
+/// Returns whether the last parameter is a block of bytes that holds as many
+/// tensor maps as the function's attribute says. The hardware can read maps
+/// only from a constant parameter with this alignment.
 static bool endsWithMaps(LLVM::LLVMFuncOp function) {
   unsigned parameters = function.getNumArguments();
   if (parameters == 0)
@@ -39,8 +40,9 @@ static bool endsWithMaps(LLVM::LLVMFuncOp function) {
          get(NVVM::NVVMDialect::getGridConstantAttrName());
 }
 
-/// Returns whether tensor maps, if there are any, are the last parameter, and
-/// dynamic shared memory is no more than a chip has.
+/// Returns whether a function's launch attributes are valid: tensor maps, if
+/// there are any, are the last parameter, and dynamic shared memory is at most
+/// what a chip has.
 static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
   constexpr int64_t kMostMaps = 2, kMostBytes = 227 * 1024;
   auto isBelow = [&](StringRef name, int64_t most, unsigned bits) {
@@ -56,8 +58,8 @@ static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
           (function->hasAttr(kSharedBytesAttrName) && endsWithMaps(function)));
 }
 
-/// Returns whether both have the same parameters, apart from tensor maps at the
-/// end.
+/// Returns whether both functions have the same parameters, except for tensor
+/// maps at the end of the first one's.
 static bool isCalledLike(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp other) {
   ArrayRef<Type> own = function.getArgumentTypes();
   return own.drop_back(function->hasAttr(kMapCountAttrName) ? 1 : 0) ==
@@ -66,8 +68,8 @@ static bool isCalledLike(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp other) {
              other.getFunctionType().getReturnType();
 }
 
-/// Returns the function that another one replaces on some chips; emits an error
-/// if there is none.
+/// Returns the function that `function` replaces on chips with warp groups.
+/// Emits an error and returns null if there is none.
 static LLVM::LLVMFuncOp findReplaced(LLVM::LLVMFuncOp function,
                                      const SymbolTable &symbols) {
   FlatSymbolRefAttr of = getReplaced(function);
@@ -111,8 +113,10 @@ struct ChooseGpuKernelsPass
     }
   }
 
-  /// Keeps one of both functions. One that only its own entry point calls keeps
-  /// its name.
+  /// Keeps one of the two functions, the one for this kind of chip, and erases
+  /// the other. If an entry point is kept in place of another, it takes over
+  /// the other's name; the name of a function that only its entry point calls
+  /// doesn't matter.
   void choose(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp replaced,
               SymbolTable &symbols) const {
     if (!warpGroups)

@@ -33,7 +33,8 @@ Indices hfta::applyTo(AffineMap map, ArrayRef<AffineExpr> loops) {
 // Moved elements
 //===----------------------------------------------------------------------===//
 
-/// Returns the row-major index within each group of axes.
+/// Returns, for each group of axes, the row-major index of the element in the
+/// group.
 static Indices join(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape,
                     ArrayRef<ReassociationIndices> groups,
                     MLIRContext *context) {
@@ -47,8 +48,8 @@ static Indices join(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape,
   return joined;
 }
 
-/// Returns the indices of each group's axes from the row-major index. Axes all
-/// have one element if there are no groups.
+/// Returns the indices along all axes, given each group's row-major index.
+/// Without groups, all axes have one element and index 0.
 static Indices split(ArrayRef<AffineExpr> joined, ArrayRef<int64_t> shape,
                      ArrayRef<ReassociationIndices> groups,
                      MLIRContext *context) {
@@ -56,7 +57,7 @@ static Indices split(ArrayRef<AffineExpr> joined, ArrayRef<int64_t> shape,
   for (auto [number, group] : llvm::zip(joined, groups)) {
     AffineExpr left = number;
     for (int64_t axis : llvm::reverse(group)) {
-      // A tensor without elements has axes of size 0, whose indices are never
+      // A tensor without elements has axes of size 0; their indices are never
       // used.
       int64_t size = std::max<int64_t>(shape[axis], 1);
       indices[axis] = axis == group.front() ? left : left % size;
@@ -106,7 +107,8 @@ Indices hfta::getResultIndices(linalg::TransposeOp op,
   return to;
 }
 
-/// Shifts each index by an offset, `sign` times; nothing if one isn't constant.
+/// Returns the element at the indices plus `sign` times the offsets; nothing if
+/// an offset isn't constant.
 static std::optional<ElementPlace> shift(Value tensor, Indices indices,
                                          ArrayRef<OpFoldResult> by, int sign) {
   for (auto [index, distance] : llvm::zip_equal(indices, by)) {
@@ -118,8 +120,8 @@ static std::optional<ElementPlace> shift(Value tensor, Indices indices,
   return ElementPlace{tensor, indices};
 }
 
-/// Finds an element of a slice in its source; axes that it drops have one
-/// element.
+/// Returns the source's element that a slice moves to these indices. Axes that
+/// the slice drops have one element.
 static std::optional<ElementPlace> findSliced(tensor::ExtractSliceOp op,
                                               ArrayRef<AffineExpr> indices) {
   if (!op.hasUnitStride())

@@ -1,7 +1,7 @@
 //===- ElementPlaces.h - Correspondences of tensors' elements ---*- C++ -*-===//
 //
-// Finds an element's place as expressions: the indices of the element of one
-// tensor from which, or to which, that of another tensor is moved or computed.
+// Describes by affine expressions where an element of a tensor comes from or
+// goes to: the indices of the corresponding element of another tensor.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPLACES_H
@@ -17,23 +17,24 @@ namespace mlir::hfta {
 
 using Indices = SmallVector<AffineExpr>;
 
-/// Returns the indices of an op's loops at which a map has these results;
-/// nothing if there isn't exactly one such place.
+/// Returns the loop indices at which `map` has the results `indices`. Returns
+/// nothing unless the map is a permutation.
 std::optional<Indices> findLoops(AffineMap map, ArrayRef<AffineExpr> indices);
 
-/// Returns a map's results at these indices of the loops.
+/// Returns the results of `map` at these loop indices.
 Indices applyTo(AffineMap map, ArrayRef<AffineExpr> loops);
 
-/// Returns the indices of an element in the source of a reshape or
-/// transposition from those in its result. Axes that aren't changed keep their
-/// index.
+/// Returns the indices, in the source of a reshape or transposition, of the
+/// element at `indices` of the result. Axes that the op doesn't change keep
+/// their index.
 Indices getSourceIndices(tensor::ExpandShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getSourceIndices(tensor::CollapseShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getSourceIndices(linalg::TransposeOp op, ArrayRef<AffineExpr> indices);
 
-/// Returns the indices in the result from those in the source.
+/// Returns the indices, in the result of a reshape or transposition, of the
+/// element at `indices` of the source.
 Indices getResultIndices(tensor::ExpandShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getResultIndices(tensor::CollapseShapeOp op,
@@ -46,15 +47,16 @@ struct ElementPlace {
   Indices indices;
 };
 
-/// Returns the element that a transposition, a reshape, a slice, padding or an
-/// insertion moves to a place of its result. If the place is outside of what is
-/// padded or inserted, so are the indices. Nothing if the op does something
-/// else, or moves by an amount that isn't constant.
+/// Returns the element that a transposition, reshape, slice, padding or
+/// insertion moves to `indices` of its result. For a place of padding, or
+/// outside of the inserted tensor, the returned indices are out of bounds.
+/// Returns nothing if the op does something else, has strides other than 1, or
+/// moves by an amount that isn't constant.
 std::optional<ElementPlace> findMoved(Operation *op,
                                       ArrayRef<AffineExpr> indices);
 
-/// Returns the operand whose elements an op only widens, or yields unchanged;
-/// NULL if there is none.
+/// Returns the operand whose elements an op yields as this result, unchanged or
+/// only extended to a wider float type; NULL if there is none.
 OpOperand *findWidened(linalg::GenericOp op, OpResult result);
 
 } // namespace mlir::hfta

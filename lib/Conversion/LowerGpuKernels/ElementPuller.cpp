@@ -57,7 +57,8 @@ Value ElementPuller::remember(const Key &key, Value value) {
   return value;
 }
 
-/// Returns a known value, unless it was built in a loop that is closed by now.
+/// Returns a remembered value, unless it was built in a scope that has been
+/// left.
 Value ElementPuller::recall(const Key &key) const {
   auto known = entries.find(key);
   if (known == entries.end())
@@ -110,7 +111,8 @@ Value ElementPuller::exclusiveOr(Value lhs, Value rhs) {
   for (auto [none, other] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
     if (getConstantIntValue(none) == 0)
       return other;
-  // The key of an expression, for which there is no op, is this address.
+  // The address of `name` identifies this expression in keys, as there is no op
+  // that would.
   static const char name = 0;
   Key key = {&name, lhs.getAsOpaquePointer(), rhs.getAsOpaquePointer()};
   if (Value known = recall(key))
@@ -125,7 +127,7 @@ SmallVector<Value> ElementPuller::delinearize(AffineExpr number,
                                               ArrayRef<int64_t> shape) {
   SmallVector<Value> indices(shape.size());
   for (size_t axis = shape.size(); axis-- > 0;) {
-    // A tensor without elements has axes of size 0, whose indices are never
+    // A tensor without elements has axes of size 0; their indices are never
     // used.
     int64_t size = std::max<int64_t>(shape[axis], 1);
     indices[axis] = apply(axis == 0 ? number : number % size, operands);
@@ -138,7 +140,8 @@ SmallVector<Value> ElementPuller::delinearize(AffineExpr number,
 // Scalars
 //===----------------------------------------------------------------------===//
 
-/// Computes a scalar: clones its op at the level where the operands are known.
+/// Computes a scalar by a clone of its op, in the outermost scope in which the
+/// operands are available.
 FailureOr<Value>
 ElementPuller::compute(Value scalar, const IRMapping &known,
                        llvm::function_ref<FailureOr<Value>(Value)> find) {
@@ -176,9 +179,9 @@ ElementPuller::compute(Value scalar, const IRMapping &known,
                   made->getResult(cast<OpResult>(scalar).getResultNumber()));
 }
 
-/// Computes a loop that carries scalars. Threads may run it a different number
-/// of times. Values computed in it aren't known outside of it, where its
-/// indices may be out of a tensor's bounds.
+/// Builds a loop that carries scalars. Threads may run it different numbers of
+/// times. Values computed in the loop aren't reused outside, as the indices at
+/// which they are read may be out of bounds there.
 FailureOr<Value>
 ElementPuller::computeLoop(scf::ForOp op, unsigned result,
                            const IRMapping &known,
@@ -223,8 +226,8 @@ ElementPuller::choose(Value condition, Type type,
                       llvm::function_ref<FailureOr<Value>()> outside) {
   if (!condition)
     return inside();
-  // The values that the branch computes aren't known yet and may need the
-  // innermost scope.
+  // Builds the branch in the innermost scope, as it isn't known yet which
+  // values the branches will use.
   setInsertionPoint(scopes.size() - 1);
   auto branch = scf::IfOp::create(builder, condition.getLoc(), type, condition,
                                   /*withElseRegion=*/true);
@@ -303,7 +306,7 @@ SmallVector<Value> ElementPuller::simplify(Value tensor,
 
 FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  // This is never reached at run time if there are no elements.
+  // An empty tensor has no elements, so this code is never reached at run time.
   if (type.getNumElements() == 0)
     return pullSplat(builder.getZeroAttr(type.getElementType()));
   if (Value element = owned.lookup(tensor))
@@ -327,7 +330,7 @@ FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
   return remember(key, *element);
 }
 
-/// Computes an element that isn't known yet.
+/// Computes an element that hasn't been computed before.
 FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
@@ -339,7 +342,7 @@ FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
         return pullConstant(constant, indices);
       })
       .Case([&](tensor::EmptyOp) -> FailureOr<Value> {
-        // An element of an empty tensor may have any value.
+        // The elements of a tensor.empty are undefined, so any value will do.
         return pullSplat(
             builder.getZeroAttr(getElementTypeOrSelf(tensor.getType())));
       })
@@ -402,7 +405,8 @@ FailureOr<Value> ElementPuller::pullConstant(arith::ConstantOp op,
 // Loops over elements
 //===----------------------------------------------------------------------===//
 
-/// Returns the results whose running values a result depends on, itself first.
+/// Returns the results on whose running values a result depends, beginning with
+/// that result.
 static SmallVector<unsigned> findRunning(linalg::GenericOp op,
                                          unsigned result) {
   Block *body = op.getBody();
@@ -483,8 +487,8 @@ FailureOr<Value> ElementPuller::pullGeneric(linalg::GenericOp op,
   return addTerms(op, loops, reduced, result, indices);
 }
 
-/// Builds the loops over a sum's terms, the outermost first; they carry the
-/// running values.
+/// Builds the loops over a sum's terms, the outermost first. The loops carry
+/// the running values.
 FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
                                          SmallVector<Value> loops,
                                          ArrayRef<unsigned> reduced,

@@ -15,7 +15,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the index of a thread's register in the emulated array.
+/// Returns the index, in the array of emulated registers, of the special
+/// register that an op reads; nothing if the op reads none.
 static std::optional<int32_t> findRegister(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<int32_t>>(op)
       .Case([](NVVM::ThreadIdXOp) { return emulated::kThreadX; })
@@ -33,8 +34,9 @@ static bool isNumberedBarrier(Operation *op) {
   return call && call.getIntrin() == kNumberedBarrierIntrinsic;
 }
 
-/// Removes the attributes of a parameter that is a block of bytes, of which the
-/// kernel then gets the address. Returns whether it is one.
+/// Removes the attributes of a parameter that is a block of bytes passed by
+/// value, so that the parameter becomes the block's address. Returns whether
+/// the parameter is one.
 static bool takeBlock(LLVM::LLVMFuncOp kernel, unsigned number) {
   bool isBlock = kernel.removeArgAttr(
                      number, LLVM::LLVMDialect::getByValAttrName()) != nullptr;
@@ -45,8 +47,8 @@ static bool takeBlock(LLVM::LLVMFuncOp kernel, unsigned number) {
   return isBlock;
 }
 
-/// Creates a function that the emulated driver calls with pointers to the
-/// parameters.
+/// Creates the function that the emulated driver calls to run a kernel. Its
+/// argument is an array of pointers to the kernel's parameters.
 static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
   OpBuilder builder(kernel);
   builder.setInsertionPointAfter(kernel);
@@ -73,8 +75,9 @@ static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// Returns whether a kernel's threads wait for each other, in itself or in
-/// functions that it calls.
+/// Returns whether the threads of a block have to run concurrently, as the
+/// kernel or a function that it calls synchronizes them or exchanges their
+/// data.
 static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
   return function
       .walk([&](Operation *op) {
@@ -199,8 +202,8 @@ void EmulateGpuPass::createGlobals() {
   waitForProducts = createPointer(emulated::kWaitForProducts);
 }
 
-/// Places all kernels' shared memory in the same bytes, as one block runs at a
-/// time.
+/// Places the shared memory of all kernels in the same bytes, as one block runs
+/// at a time.
 void EmulateGpuPass::shareMemory() {
   Builder builder(&getContext());
   DataLayout layout(getOperation());
@@ -213,7 +216,7 @@ void EmulateGpuPass::shareMemory() {
     bytes =
         std::max<uint64_t>(bytes, layout.getTypeSize(global.getGlobalType()));
   }
-  // Dynamic shared memory has no size of its own.
+  // Dynamic shared memory has the size that the kernel's attribute asks for.
   for (Operation &op : getOperation().getOps())
     if (auto asked = op.getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
       bytes = std::max<uint64_t>(bytes, asked.getInt());
@@ -238,7 +241,7 @@ void EmulateGpuPass::shareMemory() {
     global.erase();
 }
 
-/// Widens a bf16, which is the upper half of an f32.
+/// Widens the bits of a bf16 to an f32, whose upper half they are.
 static void widenBits(LLVM::FPExtOp op, Value bits) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -252,9 +255,10 @@ static void widenBits(LLVM::FPExtOp op, Value bits) {
   op.erase();
 }
 
-/// Replaces bf16 values by integers, as nothing is computed in bf16. LLVM may
-/// make vectors of floats, for which a processor without instructions for them
-/// calls library functions that aren't available everywhere.
+/// Replaces a bf16 value by its bits as an integer, as nothing is computed in
+/// bf16. LLVM may make vectors of such floats; on a host without instructions
+/// for bf16 these would become calls of library functions that aren't available
+/// everywhere.
 static void replaceByBits(Operation *op) {
   OpBuilder builder(op);
   Type half = builder.getI16Type();
@@ -279,7 +283,7 @@ static void replaceByBits(Operation *op) {
     op->erase();
 }
 
-/// Selects between the values' bits.
+/// Replaces a selection between bf16 values by one between their bits.
 static void chooseBits(LLVM::SelectOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -323,8 +327,8 @@ LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
   return success();
 }
 
-/// Calls the function that a global points to; returns null if its result is
-/// void.
+/// Calls the function that a global points to, and returns its result; null if
+/// `result` is void.
 Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
                                   LLVM::GlobalOp pointer, Type result,
                                   ValueRange arguments) {
@@ -338,7 +342,7 @@ Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
   return call.getNumResults() > 0 ? call.getResult() : Value();
 }
 
-/// Creates a 32-bit constant before an op.
+/// Creates a constant of 32 bits before an op.
 static Value number(Operation *op, int64_t value) {
   OpBuilder builder(op);
   return LLVM::ConstantOp::create(builder, op->getLoc(), builder.getI32Type(),
@@ -354,8 +358,8 @@ static Value castToGeneric(Operation *op, Value pointer) {
   return LLVM::AddrSpaceCastOp::create(builder, op->getLoc(), generic, pointer);
 }
 
-/// Replaces an op by a call of a function, which returns the address of the
-/// result, if there is one.
+/// Replaces an op by a call of the function that `pointer` holds. If the op's
+/// result is used, the function returns the result's address.
 void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                                    ValueRange arguments) {
   OpBuilder builder(op);
@@ -370,7 +374,7 @@ void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
   op->erase();
 }
 
-/// Replaces an asynchronous copy of 16 bytes.
+/// Replaces an asynchronous copy (`cp.async`) of 16 bytes.
 LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   if (op.getSize() != 16)
     return op.emitOpError("isn't emulated");
@@ -382,8 +386,8 @@ LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   return success();
 }
 
-/// Replaces the copy of a box. The function takes as many coordinates as a
-/// tensor may have.
+/// Replaces the copy of a box by the tensor memory accelerator. The emulating
+/// function always takes five coordinates, the most that a tensor may have.
 LogicalResult EmulateGpuPass::replaceBulkCopy(
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
   constexpr size_t kMostCoordinates = 5;
@@ -418,8 +422,8 @@ EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveExpectTxOp op) {
   return success();
 }
 
-/// Replaces operations on the mbarriers at which threads wait for bulk copies;
-/// others aren't emulated.
+/// Replaces ops on mbarriers, at which threads wait for bulk copies and for
+/// each other. Emits an error on forms that aren't emulated.
 LogicalResult EmulateGpuPass::replaceMbarrierOp(Operation *op) {
   if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op);
       init && !init.getPredicate())
@@ -444,8 +448,8 @@ LogicalResult EmulateGpuPass::replaceIntrinsic(LLVM::CallIntrinsicOp op) {
   return success();
 }
 
-/// Converts the enumeration of the types that instructions of warps, or of warp
-/// groups, multiply.
+/// Converts the enumeration of factors' types of `mma.sync` or `wgmma` to the
+/// emulation's; nothing if a type isn't emulated.
 template <typename Types>
 static std::optional<emulated::Factors> getFactors(std::optional<Types> type) {
   if (type == Types::bf16)
@@ -457,7 +461,8 @@ static std::optional<emulated::Factors> getFactors(std::optional<Types> type) {
   return std::nullopt;
 }
 
-/// Replaces the product of a warp; the function takes words.
+/// Replaces the product of a warp (`mma.sync`). The emulating function takes
+/// operands as 32-bit words.
 LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -488,8 +493,8 @@ LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
   return success();
 }
 
-/// Replaces the product of a warp group; the function takes the address of the
-/// sums.
+/// Replaces the product of a warp group (`wgmma`). The emulating function takes
+/// the address of the sums, which it updates.
 LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -525,7 +530,8 @@ LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
   return success();
 }
 
-/// Replaces the ops that commit groups of products and wait for them.
+/// Replaces a product of a warp group, or an op that commits such products or
+/// waits for them.
 LogicalResult EmulateGpuPass::replaceProductOp(Operation *op) {
   if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op))
     return replaceProduct(product);
@@ -537,7 +543,8 @@ LogicalResult EmulateGpuPass::replaceProductOp(Operation *op) {
     return replaceByCall(op, waitForGroups,
                          number(op, static_cast<int64_t>(wait.getGroup()))),
            success();
-  // A thread's registers need no order here.
+  // wgmma.fence orders accesses to a thread's registers, which the emulation
+  // does anyway.
   op->erase();
   return success();
 }
@@ -566,7 +573,7 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
   if (auto fenced = dyn_cast<NVVM::FenceProxyOp>(op);
       fenced && fenced.getKind() == NVVM::ProxyKind::async_shared)
     return replaceByCall(op, fence, {}), success();
-  // Initialisation of an mbarrier takes effect at once.
+  // The emulated initialisation of an mbarrier takes effect at once.
   if (isa<NVVM::FenceMbarrierInitOp>(op))
     return op->erase(), success();
   if (isa<NVVM::CpAsyncCommitGroupOp>(op))

@@ -20,7 +20,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the memory that an op loads from, one element or several.
+/// Returns the memory that an op loads one or several elements from; null for
+/// other ops.
 static Value getRead(Operation *op) {
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return load.getMemRef();
@@ -28,6 +29,8 @@ static Value getRead(Operation *op) {
   return load ? load.getBase() : Value();
 }
 
+/// Returns the memory that an op stores one or several elements to; null for
+/// other ops.
 static Value getStored(Operation *op) {
   if (auto store = dyn_cast<memref::StoreOp>(op))
     return store.getMemRef();
@@ -35,14 +38,15 @@ static Value getStored(Operation *op) {
   return store ? store.getBase() : Value();
 }
 
-/// Returns whether memory is a kernel's argument.
+/// Returns whether `memory` is an argument of a function.
 static bool isArgument(Value memory) {
   auto argument = dyn_cast_or_null<BlockArgument>(memory);
   return argument && argument.getOwner()->isEntryBlock() &&
          isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Returns whether an op can be moved freely between loops.
+/// Returns whether an op can be moved past other loops: it has no effects, and
+/// reads nothing but the kernel's arguments.
 static bool isMovable(Operation *op) {
   WalkResult result = op->walk([](Operation *inner) {
     bool isFree = isArgument(getRead(inner)) ||
@@ -53,8 +57,7 @@ static bool isMovable(Operation *op) {
   return !result.wasInterrupted();
 }
 
-/// Returns whether something is stored to an argument between two ops of a
-/// block.
+/// Returns whether an op between two ops of a block stores to an argument.
 static bool storesBetween(Operation *first, Operation *last) {
   for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
     if (op->walk([](Operation *inner) {
@@ -65,8 +68,8 @@ static bool storesBetween(Operation *first, Operation *last) {
   return false;
 }
 
-/// Returns the ops of a block that have to move with `loop` to the place of
-/// `to`, in their order; fails if one can't move.
+/// Returns the ops of the block that have to move together with `loop` to the
+/// place of `to`, in their order. Fails if one of them can't be moved.
 static FailureOr<SmallVector<Operation *>> findMoved(scf::ForOp loop,
                                                      scf::ForOp to) {
   llvm::SetVector<Operation *> moved;
@@ -94,6 +97,7 @@ static FailureOr<SmallVector<Operation *>> findMoved(scf::ForOp loop,
   return ordered;
 }
 
+/// Returns whether two loops have equal bounds and steps.
 static bool isAlike(scf::ForOp one, scf::ForOp other) {
   return one.getLowerBound() == other.getLowerBound() &&
          one.getUpperBound() == other.getUpperBound() &&
@@ -111,7 +115,7 @@ struct FuseSumLoopsPass : hfta::impl::HftaFuseSumLoopsBase<FuseSumLoopsPass> {
   }
 
 private:
-  /// Fuses the loops of the block, then those in them.
+  /// Fuses loops of the block, then the loops nested in these.
   void fuse(Block &block) {
     SmallVector<scf::ForOp> loops(block.getOps<scf::ForOp>());
     for (auto [number, first] : llvm::enumerate(loops)) {
@@ -128,7 +132,8 @@ private:
           fuse(inner);
   }
 
-  /// Fuses both loops into one, which `first` then is.
+  /// Fuses `second` into `first`, which becomes the fused loop. Fails if that
+  /// would change what is read.
   LogicalResult join(scf::ForOp &first, scf::ForOp second) {
     FailureOr<SmallVector<Operation *>> moved = findMoved(second, first);
     if (failed(moved) || !isMovable(first) || storesBetween(first, second))

@@ -1,4 +1,4 @@
-//===- KernelParts.cpp - Kernels with sums of parts -----------------------===//
+//===- KernelParts.cpp - Kernels with part sums ---------------------------===//
 
 #include "KernelParts.h"
 #include "ElementPlaces.h"
@@ -45,14 +45,15 @@ private:
 
   Block &body;
   KernelParts parts;
-  /// The indices of each tensor's element that belongs to an element of what is
-  /// added up.
+  /// The indices, as expressions of the indices in `shape`, of each tensor's
+  /// element that corresponds to an element that is added up.
   DenseMap<Value, Indices> places;
   SmallVector<Value> left;
 };
 } // namespace
 
-/// Adds the sums' ops, and all ops that use their results.
+/// Adds an op that belongs to the sums, and all ops that use its results, to
+/// `parts.ops`.
 void PartFinder::addUsers(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || !parts.ops.insert(op).second)
     return;
@@ -60,7 +61,8 @@ void PartFinder::addUsers(Operation *op) {
     addUsers(user);
 }
 
-/// Adds the tensor of which `view` is a reshape.
+/// Adds the tensor of which `view` is a reshape to the tensors that are added
+/// up. Fails if its shape differs from theirs.
 bool PartFinder::addTensor(Value view) {
   if (llvm::is_contained(
           llvm::map_range(parts.summed, [](auto &own) { return own.view; }),
@@ -69,8 +71,8 @@ bool PartFinder::addTensor(Value view) {
   Value tensor = view;
   while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       tensor.getDefiningOp())) {
-    // If the columns are in several axes, the reshape isn't just a view for the
-    // sums.
+    // If a tensor's last axis isn't the columns, the reshape is more than a
+    // view for the sums.
     Value source = tensor.getDefiningOp()->getOperand(0);
     if (getShape(source).empty() || getShape(source).back() != parts.columns)
       break;
@@ -112,8 +114,8 @@ void PartFinder::placeOperands(linalg::GenericOp op,
   }
 }
 
-/// Finds the places of all tensors that are operands of elementwise ops,
-/// directly or indirectly.
+/// Finds the places of all tensors from which the summed tensors are computed
+/// elementwise.
 void PartFinder::placeSources() {
   Indices own;
   for (size_t axis = 0; axis < parts.shape.size(); ++axis)
@@ -136,8 +138,8 @@ void PartFinder::placeSources() {
   }
 }
 
-/// Returns the place of a result, which may be a placed tensor in another order
-/// or shape.
+/// Returns the place of a result: that of a placed tensor, of its transposition
+/// or reshape, or of elements computed from it; nothing if there is none.
 std::optional<Indices> PartFinder::findPlace(Value value) {
   if (auto known = places.find(value); known != places.end())
     return known->second;
@@ -185,8 +187,8 @@ bool PartFinder::placeResults() {
   return true;
 }
 
-/// Finds out whether columns are contiguous in the results, or else in the
-/// arguments.
+/// Finds out whether columns are contiguous in the first result that isn't a
+/// sum or, if there is none, in the first placed argument.
 void PartFinder::findInside() {
   AffineExpr column =
       getAffineDimExpr(parts.shape.size() - 1, body.front().getContext());

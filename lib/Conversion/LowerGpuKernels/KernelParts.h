@@ -1,8 +1,9 @@
-//===- KernelParts.h - Kernels with sums of parts ---------------*- C++ -*-===//
+//===- KernelParts.h - Kernels with part sums -------------------*- C++ -*-===//
 //
-// A kernel of part_sums computes the elements of a tensor, which it may store,
-// and adds up each column of a part, which is a number of neighbouring rows:
-// those are rows and columns of the tile of a block of threads.
+// A kernel with part sums (hfta.part_sums) computes the elements of a tensor,
+// which it may store, and the sum of each column of each part. A part is a
+// fixed number of neighbouring rows. A block of threads computes a tile, whose
+// rows and columns are those of the tensor.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPARTS_H
@@ -16,34 +17,37 @@
 
 namespace mlir::hfta {
 
-/// The sums of parts of a kernel on tensors.
+/// The part sums of a kernel on tensors.
 struct KernelParts {
-  int64_t count, length, columns; ///< the number of parts, and of a part's rows
-  /// The shape of what is added up: the axes of its rows, then that of its
-  /// columns.
+  int64_t count, length,
+      columns; ///< the number of parts, of rows of a part, and of columns
+  /// The shape of the tensors that are added up. The last axis is the columns;
+  /// the others enumerate the rows.
   SmallVector<int64_t> shape;
-  /// A tensor of that shape, and its view [part, row of the part, column],
+  /// A tensor that is added up, and its view [part, row of the part, column],
   /// which the sums read.
   struct Summed {
     Value tensor, view;
   };
   SmallVector<Summed> summed;
-  /// For each of the kernel's results the indices of the element that belongs
-  /// to one of that shape; nothing if it is a sum, [part, column].
+  /// For each result of the kernel, a map from the indices in `shape` to those
+  /// of the result's corresponding element. Nothing for a result that is a sum,
+  /// [part, column].
   SmallVector<std::optional<AffineMap>> places;
-  /// The ops that make sums of the tensors.
+  /// The ops that compute the sums, and those that use them.
   llvm::SmallDenseSet<Operation *> ops;
-  /// Whether neighbouring columns are neighbours in memory.
+  /// Whether neighbouring columns are contiguous in memory.
   bool hasColumnsInside = true;
 
   bool isSum(unsigned result) const { return !places[result]; }
 };
 
-/// Returns a kernel's sums of parts; nothing if it has none, or if a result
-/// doesn't correspond to what is added up.
+/// Returns a kernel's part sums. Returns nothing if it has none, or if the
+/// elements of a result correspond neither to sums nor to the elements that are
+/// added up.
 std::optional<KernelParts> findParts(func::FuncOp kernel);
 
-/// Returns whether a kernel has sums of parts.
+/// Returns whether a kernel has part sums.
 bool hasPartSums(func::FuncOp kernel);
 
 } // namespace mlir::hfta

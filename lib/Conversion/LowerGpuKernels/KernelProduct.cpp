@@ -18,7 +18,7 @@ using namespace mlir::hfta;
 // Indices
 //===----------------------------------------------------------------------===//
 
-/// Returns an element's row-major index.
+/// Returns the row-major index of the element at `indices`.
 static AffineExpr linearize(ArrayRef<AffineExpr> indices,
                             ArrayRef<int64_t> shape, MLIRContext *context) {
   AffineExpr number = getAffineConstantExpr(0, context);
@@ -32,18 +32,19 @@ static AffineExpr linearize(ArrayRef<AffineExpr> indices,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Follows an element of a tensor back to the element of a kernel argument from
-/// which it is computed: to the first operand that has as many elements.
+/// Follows an element of a tensor back to the element of a kernel's argument
+/// from which it is computed. At an elementwise op it follows the first operand
+/// with as many elements as the result.
 class SourceFinder {
 public:
   explicit SourceFinder(MLIRContext *context) : context(context) {}
 
-  /// Returns the row-major index of the element in the argument; null if there
-  /// is none.
+  /// Returns the row-major index of the element in the argument; null if no
+  /// argument is reached.
   AffineExpr find(Value tensor, Indices indices) const;
 
 private:
-  /// Goes back one op; false if that isn't possible.
+  /// Goes back by one op. Returns false if that isn't possible.
   static bool step(Value &tensor, Indices &indices);
   static bool stepElementwise(linalg::GenericOp op, Value &tensor,
                               Indices &indices);
@@ -90,7 +91,8 @@ AffineExpr SourceFinder::find(Value tensor, Indices indices) const {
   return linearize(indices, getShape(tensor), context);
 }
 
-/// Returns the difference of a number between a loop's first two iterations.
+/// Returns by how much `number` grows from a loop's first to its second
+/// iteration, with all other loops at 0.
 static int64_t findStep(AffineExpr number, unsigned loop, unsigned loops) {
   MLIRContext *context = number.getContext();
   auto evaluate = [&](int64_t at) {
@@ -103,7 +105,8 @@ static int64_t findStep(AffineExpr number, unsigned loop, unsigned loops) {
   return evaluate(1) - evaluate(0);
 }
 
-/// Returns the last loop that has more than one iteration, which moves fastest.
+/// Returns the innermost of the loops that has more than one iteration; nothing
+/// if there is none.
 static std::optional<unsigned> findInner(linalg::GenericOp op,
                                          ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -117,8 +120,8 @@ static std::optional<unsigned> findInner(linalg::GenericOp op,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the body adds the product of the two operands, which it may
-/// widen, to the sum.
+/// Returns whether the body adds the product of both operands, which it may
+/// widen first, to the sum by an FMA.
 static bool hasPlainBody(linalg::GenericOp op) {
   Block *body = op.getBody();
   auto widen = [](Value value) {
@@ -133,7 +136,7 @@ static bool hasPlainBody(linalg::GenericOp op) {
          fma.getC() == body->getArgument(2);
 }
 
-/// Returns whether sums start from zero.
+/// Returns whether the op's sums start from zero.
 static bool startsFromZero(linalg::GenericOp op) {
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
   return fill && matchPattern(fill.getInputs().front(), m_PosZeroFloat());
@@ -170,7 +173,8 @@ static bool sortLoops(KernelProduct &product) {
   product.columns.size = countIterations(op, product.columns.loops);
   product.batchCount = countIterations(op, product.batches);
   product.termCount = countIterations(op, product.terms);
-  // The elements of the result have the indices of the parallel loops.
+  // Requires that the indices of a result's element are those of the parallel
+  // loops.
   return maps[2].isProjectedPermutation() &&
          maps[2].getNumResults() == op.getNumParallelLoops() &&
          product.rows.size > 0 && product.columns.size > 0 &&
@@ -213,10 +217,11 @@ private:
   func::FuncOp kernel;
   MLIRContext *context;
   KernelProduct product;
-  /// The places of tensors that are made from the product's elements.
+  /// The indices, as expressions of the op's loop indices, of the elements
+  /// computed from the product's elements.
   DenseMap<Value, Indices> places;
-  /// The places of the other tensors from which such elements are made
-  /// elementwise.
+  /// The indices of the elements of other tensors with which the product's
+  /// elements are combined, or from which those are computed elementwise.
   DenseMap<Value, Indices> besides;
 };
 } // namespace
@@ -242,12 +247,12 @@ bool ProductFinder::findOp() {
   return found.has_value();
 }
 
-/// Places an op's results. All operands that are made from the product's
-/// elements have to be read at the same place.
+/// Finds the places of an op's results. Fails unless all operands that are
+/// computed from the product's elements are read at the same place.
 bool ProductFinder::followElementwise(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0)
     return false;
-  // An element that the body looks up is at another place.
+  // An element that the body looks up by index is at another place.
   WalkResult lookups = op.getBody()->walk([&](Operation *inner) {
     return llvm::any_of(inner->getOperands(),
                         [&](Value value) { return places.contains(value); })
@@ -280,7 +285,8 @@ bool ProductFinder::followElementwise(linalg::GenericOp op) {
 }
 
 /// Places a tensor with which the product's elements are combined, such as a
-/// gate, and the tensors that it was made from: these may be results, too.
+/// gate, and the tensors from which that one is computed. The kernel may return
+/// these tensors, too.
 void ProductFinder::placeBeside(Value value, const Indices &indices) {
   if (places.contains(value) || !besides.try_emplace(value, indices).second)
     return;
@@ -315,7 +321,8 @@ bool ProductFinder::follow(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-/// Follows the product to the values that the kernel returns.
+/// Follows the product's elements to the values that the kernel returns. Fails
+/// if a returned value has no known place.
 bool ProductFinder::followResults() {
   linalg::GenericOp op = product.op;
   AffineMap map = op.getIndexingMapMatchingResult(op->getResult(0));
@@ -338,8 +345,8 @@ bool ProductFinder::followResults() {
     auto place = places.find(result);
     if (place == places.end() && besides.contains(result))
       place = places.try_emplace(result, besides.lookup(result)).first;
-    // The places of sums of parts, and of tensors beside the product's
-    // elements, are found with the parts.
+    // The places of part sums, and of tensors that are added up with the
+    // product's elements, are known from the parts.
     if (place == places.end() && !product.parts)
       return false;
     product.results.push_back(
@@ -385,8 +392,8 @@ void ProductFinder::findInsides() {
   product.storesRowsInside = row && findStep(number, *row, loops) == 1;
 }
 
-/// Makes a side run through the axes of the parts' rows in their order, if
-/// these are its loops.
+/// Makes a side run through its loops in the order of the axes of the parts'
+/// rows, `rows`. Fails if the side has other loops.
 bool ProductFinder::takeOrder(ProductSide &side, ArrayRef<unsigned> rows) {
   SmallVector<unsigned> loops = dropSingle(side.loops);
   if (!std::is_permutation(loops.begin(), loops.end(), rows.begin(),
@@ -400,6 +407,7 @@ bool ProductFinder::takeOrder(ProductSide &side, ArrayRef<unsigned> rows) {
   return true;
 }
 
+/// Returns the loops that have more than one iteration.
 SmallVector<unsigned> ProductFinder::dropSingle(ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = product.op.getStaticLoopRanges();
   SmallVector<unsigned> left;
@@ -408,9 +416,10 @@ SmallVector<unsigned> ProductFinder::dropSingle(ArrayRef<unsigned> loops) {
   return left;
 }
 
-/// Places the sums of parts: the loops of one side have to be the axes of the
-/// parts' rows, and those of the other side their columns. Other tensors that
-/// are added up or stored have the same places as those made from the product.
+/// Relates the part sums to the product: the loops of one side have to be the
+/// axes of the parts' rows, and the loop of the other side the columns. Other
+/// tensors that are added up or stored get the places of those computed from
+/// the product.
 bool ProductFinder::placeParts() {
   if (!product.parts)
     return true;

@@ -32,7 +32,8 @@ void KernelRows::mark(func::FuncOp kernel) const {
 }
 
 int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
-  // More elements would take too many registers, as all are f32 while computed.
+  // Elements are f32 while they are computed, so longer runs would take too
+  // many registers.
   int64_t run = kAccessBytes / 4;
   for (auto [number, result] : llvm::enumerate(results)) {
     if (isOfRow(number))
@@ -40,7 +41,7 @@ int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
     ArrayRef<int64_t> own = getShape(result);
     unsigned bits =
         getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth();
-    // Vectors of single bits would be packed, while memory isn't.
+    // Vectors of single bits would be packed, but memory has a byte for each.
     if (bits < 8 ||
         llvm::is_contained(axes[number], static_cast<int64_t>(own.size()) - 1))
       return 1;
@@ -51,7 +52,8 @@ int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
   return length >= lanes * run ? run : 1;
 }
 
-/// Completes the rows' shape and length from the axes.
+/// Computes the rows' shape and length from the axes. Fails if the results'
+/// shapes don't agree.
 static bool complete(KernelRows &rows, ValueRange results) {
   bool hasElements = false;
   for (auto [result, axes] : llvm::zip(results, rows.axes)) {
@@ -92,17 +94,18 @@ std::optional<KernelRows> KernelRows::get(func::FuncOp kernel) {
 }
 
 namespace {
-/// Follows a result's axes back to those of a sum.
+/// Follows a result's axes back to the axes of a sum.
 class RowFinder {
 public:
   explicit RowFinder(ArrayRef<linalg::GenericOp> sums) : sums(sums) {}
 
-  /// Returns the result's axis for each of the sum's axes; nothing if it is
-  /// unknown.
+  /// Returns the result's axis that corresponds to each axis of the sum;
+  /// nothing if one is unknown.
   std::optional<SmallVector<int64_t>> find(Value result);
 
 private:
-  /// A value, and the result's axis for each of its axes, or -1.
+  /// A value and, for each of its axes, the result's corresponding axis, or -1
+  /// if there is none.
   using Place = std::pair<Value, SmallVector<int64_t>>;
 
   std::optional<SmallVector<int64_t>> findIn(const Place &place) const;
@@ -118,7 +121,8 @@ static std::optional<SmallVector<int64_t>> chooseAll(ArrayRef<int64_t> axes) {
   return SmallVector<int64_t>(axes);
 }
 
-/// Returns the axes if the place is a sum itself, or what a sum adds up.
+/// Returns the result's axes of a sum's axes if the place is the sum itself or
+/// the tensor that it adds up; else nothing.
 std::optional<SmallVector<int64_t>>
 RowFinder::findIn(const Place &place) const {
   for (linalg::GenericOp sum : sums) {
@@ -208,7 +212,8 @@ std::optional<KernelRows> hfta::findRows(func::FuncOp kernel) {
   KernelRows rows;
   for (Value result : results) {
     std::optional<SmallVector<int64_t>> axes = RowFinder(sums).find(result);
-    // A result that doesn't depend on the sums can be given to any row.
+    // A result that doesn't depend on the sums can be assigned to rows by its
+    // leading axes.
     ArrayRef<int64_t> kept = getShape(sums.front()->getResult(0));
     if (!axes && kept.size() <= getShape(result).size() &&
         kept == getShape(result).take_front(kept.size()))

@@ -1,9 +1,9 @@
 //===- KernelRows.h - Kernels that have sums of rows ------------*- C++ -*-===//
 //
-// A softmax adds up the elements of each row and then divides them. The threads
-// of a row know its sums, and compute all elements of the row from them. Which
-// axes of a result enumerate rows follows from the kernel's ops, whatever the
-// layouts.
+// Example: a softmax adds up the elements of each row and then divides the
+// elements by the sum. The threads that share a row know its sums and compute
+// all of its elements. Which axes of a result enumerate the rows follows from
+// the kernel's ops, whatever the layouts.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELROWS_H
@@ -19,27 +19,30 @@ namespace mlir::hfta {
 struct KernelRows {
   SmallVector<int64_t> shape; ///< the shape of the sums, one for each row
   int64_t length;             ///< the number of a row's elements
-  /// For each result: its axis for each axis of the shape.
+  /// For each result, its axis that corresponds to each axis of `shape`.
   SmallVector<SmallVector<int64_t>> axes;
 
-  /// Returns whether a result has one element for each row.
+  /// Returns whether a result has a single element for each row.
   bool isOfRow(unsigned result) const { return isSum[result]; }
   SmallVector<bool> isSum;
-  /// Whether neighbours in a row are neighbours in memory.
+  /// Whether neighbours in a row are contiguous in memory.
   bool isInside = false;
 
-  /// Chooses how many neighbours in a row each of the row's threads computes at
-  /// a time: as many as it reads and writes at once, or 1 if these aren't
-  /// neighbours in memory.
+  /// Returns how many neighbours in a row a thread computes at a time: as many
+  /// as it reads and writes at once, or 1 if neighbours aren't contiguous in
+  /// memory.
   int64_t chooseRun(ValueRange results, int64_t lanes) const;
 
-  /// Sets the kernel's attributes that describe its rows.
+  /// Sets the attributes that describe these rows on a kernel.
   void mark(func::FuncOp kernel) const;
+  /// Returns the rows that the kernel's attributes describe; nothing if it has
+  /// none.
   static std::optional<KernelRows> get(func::FuncOp kernel);
 };
 
-/// Finds a kernel's rows; nothing if some result doesn't belong to the rows of
-/// its sums, or if none has a row's elements.
+/// Finds the rows of a kernel. Returns nothing if a result doesn't correspond
+/// to the rows of the kernel's sums, or if no result has several elements for
+/// each row.
 std::optional<KernelRows> findRows(func::FuncOp kernel);
 
 } // namespace mlir::hfta

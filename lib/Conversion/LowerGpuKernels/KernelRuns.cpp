@@ -11,16 +11,16 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The least number of a copy's elements for which there are enough threads if
-/// each has several; and the least number for sums, whose threads add up many
-/// terms, counted times the threads that share a sum.
+/// The least number of a copy's elements with which there are enough threads
+/// although each computes several elements. For sums, whose threads add up many
+/// terms, elements are counted once for each thread that shares a sum.
 static constexpr int64_t kFewElements = 64 * 1024, kFewOfSums = 16 * 1024;
 
 static Block &getBody(func::FuncOp kernel) { return kernel.getBody().front(); }
 
-/// Returns whether an op reads neighbouring elements for neighbouring elements
-/// of its result, or the same one for all. Sums have to be shared by threads,
-/// and their neighbouring terms may not be neighbours in memory.
+/// Returns whether an op reads, for neighbouring elements of its result,
+/// neighbouring elements or the same element. Sums must be shared by threads,
+/// and mustn't be of terms that are contiguous in memory.
 static bool goesAlong(linalg::GenericOp op) {
   bool isSum = op.getNumReductionLoops() > 0;
   SmallVector<unsigned> elements;
@@ -51,9 +51,9 @@ static bool goesAlong(Operation *op) {
       op);
 }
 
-/// Returns how many threads share a sum, 1 if there are none that are shared;
-/// nothing if sums can't be shared by all, or if the threads of a sum are
-/// neighbours.
+/// Returns how many threads share a sum; 1 if the kernel has no shared sums.
+/// Returns nothing if only some of its sums are shared, or if the threads that
+/// share a sum are neighbours.
 static std::optional<int64_t> countThreads(func::FuncOp kernel) {
   bool hasLanes = llvm::any_of(getBody(kernel), [](Operation &op) {
     return op.hasAttr(kSumLanesAttrName);
@@ -77,7 +77,7 @@ int64_t hfta::chooseRunLength(func::FuncOp kernel, bool always) {
   int64_t run = kAccessBytes;
   for (Type type : end->getOperandTypes()) {
     auto tensor = cast<RankedTensorType>(type);
-    // Vectors of single bits would be packed, while memory isn't.
+    // Vectors of single bits would be packed, but memory has a byte for each.
     if (tensor.getShape() != first.getShape() ||
         tensor.getElementTypeBitWidth() < 8)
       return 1;
@@ -100,8 +100,8 @@ static bool isOfShape(Type type, ArrayRef<int64_t> shape) {
   return !tensor || tensor.getRank() == 0 || tensor.getShape() == shape;
 }
 
-/// Returns whether an op computes or fills each element from others with the
-/// same row-major index, and doesn't use indices otherwise.
+/// Returns whether an op computes each element only from elements with the same
+/// row-major index, or from scalars, and doesn't use the indices themselves.
 static bool isByNumber(Operation *op, ArrayRef<int64_t> shape) {
   if (!llvm::all_of(op->getOperandTypes(),
                     [&](Type type) { return isOfShape(type, shape); }) ||

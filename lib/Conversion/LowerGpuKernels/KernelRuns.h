@@ -1,8 +1,8 @@
 //===- KernelRuns.h - Several elements for a thread -------------*- C++ -*-===//
 //
-// Elementwise kernels spend their time on memory accesses, which a GPU does
-// best with 16 bytes for each thread. Which thread computes an element doesn't
-// change its bits.
+// The speed of elementwise kernels is limited by memory accesses, and a GPU has
+// the highest throughput if each thread accesses 16 bytes. Which thread
+// computes an element doesn't change its bits.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELRUNS_H
@@ -12,14 +12,14 @@
 
 namespace mlir::hfta {
 
-/// Returns how many neighbours along the last axis of its results a thread of a
-/// kernel on tensors should compute; 1: one element. `always` ignores that
-/// there may be too few threads.
+/// Returns how many neighbours along the results' last axis a thread of a
+/// kernel should compute; 1 if runs aren't possible or would leave too few
+/// threads. `always` ignores the number of threads.
 int64_t chooseRunLength(func::FuncOp kernel, bool always);
 
-/// Joins all axes into one if all tensors of a kernel have as many elements as
-/// its results, or one, and each element is computed from those with the same
-/// index.
+/// Joins all axes into one, if all tensors of a kernel have as many elements as
+/// its results or a single one, and each element is computed from those with
+/// the same row-major index. Else changes nothing.
 void joinAllAxes(func::FuncOp kernel);
 
 } // namespace mlir::hfta

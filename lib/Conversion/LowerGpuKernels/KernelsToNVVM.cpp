@@ -20,7 +20,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Refuses calls of external functions, as a GPU has no C library.
+/// Emits an error if a kernel calls an external function, as a GPU has no C
+/// library.
 static LogicalResult refuseCalls(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(kKernelAttrName))
@@ -37,19 +38,19 @@ static LogicalResult refuseCalls(ModuleOp module) {
   return success();
 }
 
-/// The most threads of a block whose threads don't wait for each other, and the
-/// threads of a warp.
+/// The most threads of a block if they don't wait for each other, and the
+/// number of threads of a warp.
 static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
-/// The least number of blocks that a multiprocessor is to run at once. It is
-/// set for kernels whose threads share sums and either divide in f64, which is
-/// a call of ptxas' own routine, or compute several elements. By default ptxas
-/// uses 32 to 48 registers for such kernels and spills to memory; with this
-/// bound it uses 40 to 90.
+/// The least number of blocks that a multiprocessor is to run at once
+/// (`nvvm.minctasm`). It is set for kernels whose threads share sums and either
+/// divide in f64, which is a call of ptxas' own routine, or compute several
+/// elements. By default ptxas uses 32 to 48 registers for such kernels and
+/// spills to memory; with this bound it uses 40 to 90.
 static constexpr int64_t kBlocksAtOnce = 2;
 
-/// Returns whether a function has a division or square root in f64.
+/// Returns whether a function contains a division or square root in f64.
 static bool dividesWide(LLVM::LLVMFuncOp function) {
   return function
       .walk([](Operation *op) {
@@ -61,8 +62,8 @@ static bool dividesWide(LLVM::LLVMFuncOp function) {
       .wasInterrupted();
 }
 
-/// Makes a name valid in PTX, which allows letters, digits and few other
-/// characters.
+/// Returns the name of a kernel's entry point. PTX allows letters, digits and
+/// few other characters in names.
 static std::string getEntryName(StringRef kernel) {
   kernel.consume_front(names::kKernelPrefix);
   std::string name;
@@ -76,7 +77,8 @@ static std::string getEntryName(StringRef kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the code of a thread before and after the kernel's own work.
+/// Builds the entry point of a kernel: the code that a GPU's thread runs before
+/// and after the kernel's function.
 class EntryBuilder {
 public:
   EntryBuilder(ModuleOp module, const LoweredKernel &kernel)
@@ -108,7 +110,7 @@ private:
   Value read(Type type) {
     return widen(Register::create(builder, loc, builder.getI32Type()), type);
   }
-  /// Multiplies numbers that aren't negative and whose product doesn't
+  /// Multiplies two numbers that aren't negative and whose product doesn't
   /// overflow.
   Value multiply(Value a, Value b) {
     return LLVM::MulOp::create(builder, loc, a, b, kNeverWraps);
@@ -124,7 +126,7 @@ private:
   void callKernel(LLVM::LLVMFuncOp entry, Value item);
   Block *skipPast(LLVM::LLVMFuncOp entry, Value item);
   int64_t getBlockThreads();
-  /// Returns whether the threads of a block wait for each other.
+  /// Returns whether the threads of a block synchronize with each other.
   bool worksTogether() { return getNumber(kBlockThreadsAttrName) > 0; }
   Value findScratch(Value memory, Value copy, Value item);
 
@@ -137,11 +139,13 @@ private:
   Location loc;
   Type indexType;
   int64_t items, blockThreads = 0;
-  ArrayAttr maps; ///< NULL: the kernel has no tensor maps but scratch memory
+  ArrayAttr
+      maps; ///< NULL: the kernel's last parameter is scratch memory instead
 };
 } // namespace
 
-/// Returns the threads of a block: whole warps, no more than there is work for.
+/// Returns the number of threads of a block: a multiple of the warp size, and
+/// no more than there is work for.
 int64_t EntryBuilder::getBlockThreads() {
   if (worksTogether())
     return getNumber(kBlockThreadsAttrName);
@@ -176,8 +180,8 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
   return entry;
 }
 
-/// Passes the tensor maps by value in the parameter itself, where hardware
-/// reads them.
+/// Passes the tensor maps by value: the hardware reads them from the memory of
+/// the parameter itself.
 void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
   auto count = static_cast<int64_t>(maps.size());
   auto set = [&](StringRef name, Attribute value) {
@@ -194,7 +198,7 @@ void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
   entry->setAttr(kSharedBytesAttrName, callee->getAttr(kSharedBytesAttrName));
 }
 
-/// Returns the thread's own part of the scratch memory of the launch.
+/// Returns the thread's own part of the launch's scratch memory.
 Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
   int64_t bytes = getNumber(kScratchBytesAttrName);
   if (bytes == 0)
@@ -217,8 +221,8 @@ void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
       maps ? Value(entry.getArguments().back())
            : findScratch(entry.getArgument(2 * kernel.buffers), copy, item));
   auto call = LLVM::CallOp::create(builder, loc, callee, arguments);
-  // Inlined whatever its length: in a function that is called, ptxas waits for
-  // each product of warp groups before the next one.
+  // Inlines the kernel whatever its length. In a function that is called, ptxas
+  // waits for each product of warp groups before it starts the next one.
   call.setAlwaysInline(callee->hasAttr(kWarpGroupsOfAttrName));
 }
 
@@ -237,7 +241,8 @@ LogicalResult EntryBuilder::build() {
   Value item = add(multiply(read<NVVM::BlockIdXOp>(indexType),
                             read<NVVM::BlockDimXOp>(indexType)),
                    read<NVVM::ThreadIdXOp>(indexType));
-  // Threads that wait for each other are always whole blocks.
+  // If threads wait for each other, the grid consists of whole blocks and every
+  // thread has an item.
   Block *end = worksTogether() ? nullptr : skipPast(entry, item);
   callKernel(entry, item);
   if (end) {
@@ -250,8 +255,9 @@ LogicalResult EntryBuilder::build() {
   return success();
 }
 
-/// Branches past the work in threads without an item; what is built next is the
-/// work. Returns the block in which all threads continue.
+/// Branches past the work in threads without an item, and leaves the builder
+/// where the work is to be built. Returns the block in which all threads
+/// continue.
 Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   Block *work = &entry.getBody().emplaceBlock();
   Block *end = &entry.getBody().emplaceBlock();
@@ -262,18 +268,19 @@ Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   return end;
 }
 
-/// Returns whether indices of 32 bits suffice. Indices of 64 bits take two
-/// registers, and several instructions for a division. The address at which a
-/// copy's operand begins always has 64 bits.
+/// Returns whether 32 bits suffice for a kernel's indices. Indices of 64 bits
+/// take two registers, and several instructions for a division. The address at
+/// which a copy's operand begins always has 64 bits.
 static bool hasNarrowIndices(func::FuncOp kernel) {
   auto threads = kernel->getAttrOfType<IntegerAttr>(kItemsAttrName);
   return !kernel->hasAttr(kWideIndicesAttrName) &&
          threads.getInt() <= kMostNarrowElements;
 }
 
-/// Returns whether both have the same number of blocks and of threads and
-/// scratch bytes; a kernel that copies by tensor maps may have another warp in
-/// each block, and no scratch memory.
+/// Returns whether two kernels can be launched alike: with the same number of
+/// blocks, and the same threads of a block and scratch bytes. A kernel that
+/// copies by tensor maps may have one more warp in each block, and no scratch
+/// memory.
 static bool isLaunchedLike(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp other) {
   auto get = [](LLVM::LLVMFuncOp function, StringRef name) {
     auto number = function->getAttrOfType<IntegerAttr>(name);
@@ -289,7 +296,8 @@ static bool isLaunchedLike(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp other) {
          (isSame || kernel->hasAttr(kTensorMapsAttrName));
 }
 
-/// Describes the launch of a kernel that copies by tensor maps.
+/// Returns the attribute that describes the launch of a kernel which copies by
+/// tensor maps.
 static DictionaryAttr describeLaunch(LLVM::LLVMFuncOp kernel) {
   Builder builder(kernel.getContext());
   SmallVector<NamedAttribute> attributes;
@@ -299,8 +307,8 @@ static DictionaryAttr describeLaunch(LLVM::LLVMFuncOp kernel) {
   return builder.getDictionaryAttr(attributes);
 }
 
-/// Makes a kernel's shared memory dynamic: the launch says its size, which may
-/// then exceed the limit for static memory.
+/// Makes a kernel's shared memory dynamic. Its size is then a parameter of the
+/// launch and may exceed the limit for static shared memory.
 static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
                                const SymbolTable &symbols) {
   kernel.walk([&](LLVM::AddressOfOp op) {
@@ -314,8 +322,8 @@ static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
   });
 }
 
-/// Marks the entry point of a kernel that replaces another one with that one's
-/// entry, which has the same grid.
+/// Sets, on the entry point of each kernel that replaces another one, the
+/// symbol of the other's entry point. Fails unless both have the same grid.
 static LogicalResult markEntries(ModuleOp module) {
   SymbolTable symbols(module);
   auto findEntry = [&](LLVM::LLVMFuncOp kernel) {
@@ -363,10 +371,11 @@ struct ConvertKernelsToNVVMPass
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// A module of their own
+// The module of code for GPUs
 //===----------------------------------------------------------------------===//
 
-/// Collects the module's symbols that an op refers to, directly or indirectly.
+/// Collects an op and all symbols of the module that it refers to, directly or
+/// indirectly.
 static void collect(Operation *op, SymbolTable &symbols,
                     llvm::SetVector<Operation *> &found) {
   if (!found.insert(op))
@@ -393,7 +402,8 @@ struct CollectGpuCodePass
         collect(function, symbols, found);
     OpBuilder builder(module.getBody(), module.getBody()->end());
     auto code = ModuleOp::create(builder, module.getLoc(), kGpuModuleName);
-    // Keeps the module's order, which doesn't depend on who refers to whom.
+    // Keeps the order of the module, which doesn't depend on which op refers to
+    // which.
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (found.contains(&op))
         op.moveBefore(code.getBody(), code.getBody()->end());

@@ -59,7 +59,8 @@ private:
   void store(unsigned result, Value element);
   void put(OpBuilder &b, Location loc, unsigned result, Value element);
   Value getGlobal(arith::ConstantOp constant);
-  /// Makes all threads of each block run: there are whole blocks only.
+  /// Sets the number of threads of a block. The grid then consists of whole
+  /// blocks, all of whose threads run.
   void setBlockThreads(int64_t count) {
     kernel->setAttr(kBlockThreadsAttrName, builder.getI64IntegerAttr(count));
   }
@@ -76,9 +77,10 @@ private:
   SmallVector<int64_t> ties;
   /// The memory of each result.
   SmallVector<Value> targets;
-  Value item;        ///< the index of an element
-  Value isElement;   ///< false: it repeats the last element; NULL: always true
-  Value isStoring;   ///< NULL: always true
+  Value item; ///< the row-major index of the element that the thread computes
+  Value isElement; ///< false if the thread only repeats the last element; NULL:
+                   ///< always true
+  Value isStoring; ///< whether the thread stores its element; NULL: always true
   int64_t items = 0; ///< the number of elements
   int64_t threads = 0;
   SharedMemory shared;
@@ -99,8 +101,9 @@ LogicalResult KernelThreader::findTies() {
          << kTiesAttrName << " a result, -1 or an argument";
 }
 
-/// Notes whether indices need 64 bits. Tensors count even if a thread computes
-/// only one element of them, as its index may be needed.
+/// Notes whether indices need 64 bits. Every tensor counts, even one of which a
+/// thread computes a single element, as the index of that element may be
+/// needed.
 void KernelThreader::noteWideIndices() {
   auto isLarge = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -110,7 +113,7 @@ void KernelThreader::noteWideIndices() {
   bool isWide = llvm::any_of(kernel.getArgumentTypes(), isLarge);
   kernel.walk([&](Operation *op) {
     isWide |= llvm::any_of(op->getResultTypes(), isLarge);
-    // The terms of a sum have indices, too.
+    // Indices of a sum's terms count as well.
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       isWide |= countTerms(generic) > kMostNarrowElements;
   });
@@ -118,14 +121,15 @@ void KernelThreader::noteWideIndices() {
     kernel->setAttr(kWideIndicesAttrName, builder.getUnitAttr());
 }
 
-/// Makes the thread's function. Its arguments are the memory of the kernel's
-/// arguments, then that of results that don't overwrite one, the element's
-/// index and scratch memory.
+/// Creates the block of the thread's function. Its arguments are the memory of
+/// the kernel's arguments, the memory of the results that overwrite no
+/// argument, the thread's index in the launch, and scratch memory.
 void KernelThreader::makeBlock() {
   to = &kernel.getBody().emplaceBlock();
   auto add = [&](Type type, Location loc) -> Value {
     auto tensor = cast<RankedTensorType>(type);
-    // A tensor without elements may have no strides, either.
+    // A tensor without elements needs no strides, which may not even be
+    // computable.
     SmallVector<int64_t> shape = {0};
     if (tensor.getNumElements() > 0)
       shape.assign(tensor.getShape().begin(), tensor.getShape().end());
@@ -167,8 +171,8 @@ ElementPuller KernelThreader::makePuller() {
   return puller;
 }
 
-/// Threads that add up a sum together compute the same element, which the first
-/// of them stores.
+/// Assigns threads to sums: `lanes` threads of a block compute the same
+/// element, and the first of them stores it.
 SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
   AffineExpr number = builder.getAffineDimExpr(0);
   bool areInside = kernel->hasAttr(kLanesInsideAttrName);
@@ -197,8 +201,8 @@ SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
   return {&shared, lane, slot, areInside ? 1 : elements, kSumThreads};
 }
 
-/// Computes one element of each result. All are computed before one is stored,
-/// as a result may overwrite an argument.
+/// Computes one element of each result. All elements are computed before one is
+/// stored, as a result may overwrite an argument.
 LogicalResult KernelThreader::computeElements() {
   ElementPuller puller = makePuller();
   threads = items;
@@ -212,7 +216,8 @@ LogicalResult KernelThreader::computeElements() {
       elements.push_back(Value());
       continue;
     }
-    // Threads without an element of their own compute the last one again.
+    // Threads beyond the end of a shorter result compute its last element
+    // again, without storing it.
     Value number = item;
     if (count < items) {
       builder.setInsertionPointToEnd(to);
@@ -266,7 +271,8 @@ LogicalResult KernelThreader::computeRuns(int64_t count) {
   return success();
 }
 
-/// Returns the indices of an element of a row.
+/// Returns the indices of element `number` of a row in a tensor of this shape.
+/// `axes` are the axes along which `row` has the indices.
 static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> axes,
@@ -287,9 +293,9 @@ static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
   return indices;
 }
 
-/// Computes a row's elements: the row's threads run through them, `count`
-/// neighbours at a time, after the values that don't depend on the position in
-/// the row. All are computed before one is stored.
+/// Computes the elements of a row. The row's threads run through the elements
+/// in a loop, `count` neighbours at a time. In each iteration, all results are
+/// computed before one is stored.
 LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
                                                  const KernelRows &rows,
                                                  ArrayRef<Value> row,
@@ -327,7 +333,7 @@ LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
   return success();
 }
 
-/// Computes a row at a time. Its sums are built before the loop over its
+/// Computes one row. The row's sums are built before the loop over its
 /// elements, as they don't depend on the position in the row.
 LogicalResult KernelThreader::computeRows(const KernelRows &rows) {
   ElementPuller puller = makePuller();
@@ -364,7 +370,8 @@ LogicalResult KernelThreader::computeRows(const KernelRows &rows) {
   return success();
 }
 
-/// Stores a result with one element a row; one of the row's threads does so.
+/// Stores the element of a result that has one element for each row. Only one
+/// of the row's threads stores it.
 void KernelThreader::storeOfRow(unsigned result, Value element,
                                 ArrayRef<Value> indices) {
   Location loc = element.getLoc();
@@ -416,7 +423,8 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
       .build(store);
 }
 
-/// The kernel's argument of scratch memory holds its tensor maps instead.
+/// Computes a product with a producer warp. The kernel's last argument, scratch
+/// memory for other kernels, becomes the address of its tensor maps.
 LogicalResult KernelThreader::computeSpecialized(
     const KernelProduct &product, const WarpSpecialization &specialization,
     ElementPuller &puller, PartSums::Store store) {
@@ -498,7 +506,8 @@ LogicalResult KernelThreader::build() {
     tile = ProductTile::get(product->op);
   if (kernel->hasAttr(kWarpGroupsOfAttrName) && !tile)
     return refuseWarpGroups();
-  // These attributes describe the kernel that this one replaces.
+  // Drops attributes that describe the launch of the kernel which this one
+  // replaces, if it is a clone.
   for (StringRef name :
        {kTensorMapsAttrName, kSharedBytesAttrName, kWarpGroupLaunchAttrName})
     kernel->removeAttr(name);

@@ -1,8 +1,9 @@
 //===- MapKernelsToGpu.cpp - How threads and blocks share the work --------===//
 //
-// The parts in which an op's terms are added up change its bits: they are
-// chosen from the op alone, as it is for one copy, and not from its kernel.
-// Which threads add them up depends on the kernel.
+// In how many parts an op's terms are added up affects the bits of its sums. It
+// is chosen from the op alone, as it is for one copy, and not from the kernel
+// around it. Which threads add up the parts depends on the kernel and affects
+// no bits.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
@@ -28,8 +29,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The GPU, and the number of copies, for which choices are made: an A100 or
-/// H100 runs about this many threads at once.
+/// The GPU and the number of copies that choices are made for. An A100 or H100
+/// runs about this many threads at once.
 static constexpr int64_t kThreadsAtOnce = 128 * 1024;
 static constexpr int64_t kCopies = 4;
 
@@ -61,9 +62,10 @@ int64_t ProductTile::countSteps(int64_t termCount) const {
 }
 
 namespace {
-/// A tile; the fraction of a multiprocessor's peak that a single block reaches,
-/// as it waits for memory, and the one that several blocks reach together; and
-/// the most groups of threads, as each thread needs registers for its sums.
+/// A tile that can be chosen. `alone` is the fraction of a multiprocessor's
+/// peak that a single block reaches, as it waits for memory; `together` is the
+/// fraction that several blocks reach. `groups` is the most groups of threads
+/// for which there are enough registers.
 struct TileChoice {
   ProductTile tile;
   double alone, together;
@@ -71,10 +73,11 @@ struct TileChoice {
 };
 } // namespace
 
-/// The multiprocessors of an A100 or H100, approximately.
+/// The approximate number of multiprocessors of an A100 or H100.
 static constexpr int64_t kProcessors = 128;
 
-/// Fractions of the peak were measured on an H200; convolutions are included.
+/// The tiles without tensor cores. Fractions of the peak were measured on an
+/// H200, for matrix products and convolutions.
 static constexpr TileChoice kTiles[] = {
     {{128, 128, 8, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 8, 4}, 0.22, 0.5, 1},
     {{64, 128, 16, 4, 8}, 0.22, 0.5, 1}, {{64, 64, 16, 4, 4}, 0.13, 0.3, 2},
@@ -82,13 +85,14 @@ static constexpr TileChoice kTiles[] = {
     {{32, 32, 32, 2, 2}, 0.04, 0.13, 4}, {{64, 16, 32, 4, 1}, 0.03, 0.1, 4},
     {{16, 64, 32, 1, 4}, 0.03, 0.1, 4},  {{16, 16, 32, 1, 1}, 0.015, 0.05, 4}};
 
-/// The tiles for tests: small products have several of them, and little code.
+/// The tiles for tests, which are so small that small products have several of
+/// them and their code is short.
 static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1, 1, 4}};
 static constexpr TileChoice kTestPartTiles[] = {{{32, 8, 4, 2, 2}, 1, 1, 4},
                                                 {{8, 32, 4, 2, 2}, 1, 1, 4}};
 
-/// The tiles on tensor cores, whose terms are counted in words; a group has at
-/// least one step of these.
+/// The tiles on tensor cores. Their terms are counted in 32-bit words. Each
+/// group adds up at least one instruction's terms at a time.
 static constexpr TileChoice kTensorTiles[] = {
     {{128, 128, 16, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 4, 8}, 0.25, 0.5, 1},
     {{64, 128, 16, 4, 8}, 0.25, 0.5, 1},  {{64, 64, 16, 4, 4}, 0.15, 0.35, 2},
@@ -101,11 +105,12 @@ static constexpr TileChoice kTensorTestTiles[] = {
 static constexpr TileChoice kTensorTestPartTiles[] = {
     {{32, 16, 32, 2, 2}, 1, 1, 4}, {{16, 32, 32, 2, 2}, 1, 1, 4}};
 
-/// The number of products below which independent threads are as good as tiles.
+/// The number of multiplications below which independent threads are as fast as
+/// tiles.
 static constexpr int64_t kFewProducts = 1 << 14;
 
-/// Estimates the time of a product, where each multiprocessor does one
-/// multiply-add in a unit of time.
+/// Estimates the time of a product. The unit is the time in which a
+/// multiprocessor does one multiply-add.
 static double estimateTime(const TileChoice &choice,
                            const KernelProduct &product) {
   const ProductTile &tile = choice.tile;
@@ -118,9 +123,9 @@ static double estimateTime(const TileChoice &choice,
                             1 / std::min(alone, choice.together));
 }
 
-/// Chooses the number of groups. Their sums are added at the end, so that this
-/// number changes bits. With more groups there are fewer terms at a time, so
-/// that all fit into shared memory.
+/// Chooses the number of groups of threads. The groups' sums are added at the
+/// end, so this number affects bits. With more groups each has fewer terms at a
+/// time, so that the terms of all groups fit into shared memory.
 static void chooseGroups(TileChoice &choice, const KernelProduct &product,
                          int64_t leastTerms, bool always) {
   constexpr int64_t kTermsOfGroup = 64;
@@ -157,9 +162,10 @@ static bool hasWholeParts(const ProductTile &tile,
                                0;
 }
 
-/// Returns the best tile that contains whole parts and adds up terms in the
-/// same order as `tile`, so that the product's bits are the same; `tile` itself
-/// if it has whole parts.
+/// Returns the fastest tile that consists of whole parts and adds up terms in
+/// the same order as `tile`, so that the product's bits are the same. Returns
+/// `tile` itself if it consists of whole parts, and nothing if there is no such
+/// tile.
 static std::optional<ProductTile> findForParts(const ProductTile &tile,
                                                const KernelProduct &product,
                                                bool onTensorCores, bool isWide,
@@ -203,8 +209,8 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
   double least = 0;
   for (TileChoice choice : getChoices(factors.has_value(), always)) {
     ProductTile &tile = choice.tile;
-    // A thread's sums stay in registers, and so do its operands of a term; f64
-    // ones take two registers each.
+    // A thread keeps its sums, and its operands of one term, in registers; a
+    // value of f64 takes two registers.
     if (isWide && tile.threadRows * tile.threadColumns > 16)
       continue;
     constexpr int64_t kMostWideTerms = 16;
@@ -230,11 +236,12 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// The least number of terms that a thread adds.
+/// The least number of terms that a thread adds up when several threads share a
+/// sum.
 static constexpr int64_t kTermsOfThread = 8;
 
-/// Returns whether all threads get to a sum together: its elements are asked
-/// for one by one, without conditions.
+/// Returns whether all threads of a block reach a sum together: its elements
+/// are used one by one, without conditions.
 static bool isAskedByAll(linalg::GenericOp op) {
   llvm::SmallDenseSet<Operation *> readers = {op};
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
@@ -252,7 +259,8 @@ static bool isAskedByAll(linalg::GenericOp op) {
   return true;
 }
 
-/// Returns whether neighbouring terms are neighbours in the first operand.
+/// Returns whether the terms of an op are contiguous in the first operand: the
+/// innermost reduction loop moves along its last axis.
 static bool hasTermsLast(linalg::GenericOp op) {
   AffineMap map = op.getIndexingMapsArray().front();
   std::optional<unsigned> term;
@@ -263,17 +271,17 @@ static bool hasTermsLast(linalg::GenericOp op) {
          map.getResults().back().isFunctionOfDim(*term);
 }
 
-/// Returns how many elements of a sum's type a thread may read at once; 1 if
-/// they are computed one by one. The sum's type is used, as it doesn't depend
-/// on the kernel that makes the terms.
+/// Returns how many elements of a sum's type a thread can read at once; 1 if
+/// they are computed one by one. It is the sum's type rather than the terms'
+/// type, because that one depends on the kernel around the op.
 static int64_t countAtOnce(linalg::GenericOp op) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
   unsigned bits = type.getIntOrFloatBitWidth();
   return bits < 32 || !computesRuns(op) ? 1 : kAccessBytes * 8 / bits;
 }
 
-/// Returns the number of neighbouring sums of which a thread may have one term
-/// each at a time, which it reads at once.
+/// Returns how many neighbouring sums a thread can add up at a time, reading
+/// one term of each of them at once.
 static int64_t countNeighbours(linalg::GenericOp op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (type.getRank() == 0 || hasTermsLast(op))
@@ -282,7 +290,8 @@ static int64_t countNeighbours(linalg::GenericOp op) {
   return type.getShape().back() % count == 0 ? count : 1;
 }
 
-/// Chooses how many threads share one of an op's sums; 1: each has its own.
+/// Returns the number of lanes, threads that share one of an op's sums; 1: each
+/// thread has its own sum.
 static int64_t chooseLanes(linalg::GenericOp op, bool always) {
   int64_t ofThread = always ? 1 : kTermsOfThread, terms = countTerms(op);
   if (op->getNumResults() != 1 || !findCombiner(op, 0) || terms < 4 * ofThread)
@@ -291,18 +300,18 @@ static int64_t chooseLanes(linalg::GenericOp op, bool always) {
       cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), 1);
   int64_t neighbours = countNeighbours(op);
   int64_t wanted = kThreadsAtOnce * neighbours / kCopies / sums;
-  // A warp should read neighbours.
+  // Gives a sum to a whole warp, which reads contiguous terms.
   if (hasTermsLast(op))
     wanted = std::max<int64_t>(wanted, 32);
-  // A block should read at least 32 bytes of each row, which memory delivers at
-  // once.
+  // Limits the threads of a sum such that a block reads at least 32 bytes of
+  // each row, the unit of memory transfers.
   int64_t most = neighbours > 1 ? kSumThreads / 2 : kSumThreads;
   int64_t lanes = std::min({wanted, terms / ofThread, most});
   return lanes < 4 ? 1 : llvm::bit_floor<uint64_t>(lanes);
 }
 
-/// Chooses how many neighbouring terms a lane takes at a time: as many as it
-/// may read at once, if that divides the rows of terms.
+/// Returns how many neighbouring terms a lane takes at a time: as many as it
+/// can read at once, if that divides the innermost reduction loop.
 static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
   SmallVector<unsigned> terms;
   op.getReductionDims(terms);
@@ -313,7 +322,8 @@ static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
   return isWhole && lanes * unit <= countTerms(op) ? unit : 1;
 }
 
-/// Marks each sum with the parts in which its terms are added.
+/// Marks each sum of a kernel with the parts in which its terms are added up: a
+/// product's tile, or lanes.
 static void markSums(func::FuncOp kernel, bool always) {
   Builder builder(kernel.getContext());
   std::optional<KernelProduct> ofParts;
@@ -340,8 +350,8 @@ static void markSums(func::FuncOp kernel, bool always) {
   }
 }
 
-/// Lets threads add up a kernel's sums together, if all of them get to the
-/// sums.
+/// Lets the threads of a block share the kernel's sums, if all threads reach
+/// the sums.
 static void shareSums(func::FuncOp kernel) {
   linalg::GenericOp widest;
   int64_t most = 1;

@@ -1,7 +1,8 @@
 //===- MovedRuns.cpp - Runs of moved elements -----------------------------===//
 //
-// Neighbours in a tensor that is padded, sliced, transposed or reshaped are
-// mostly neighbours in its source, too, all of them under one condition.
+// Neighbours in the result of padding, a slice, a transposition or a reshape
+// are mostly neighbours in the source as well, and a single condition says
+// whether all of them come from the source.
 //===----------------------------------------------------------------------===//
 
 #include "ElementPlaces.h"
@@ -22,7 +23,8 @@ bool ElementPuller::isWhole(Value tensor, const Run &run) {
          llvm::isPowerOf2_64(run.count);
 }
 
-/// Vectors of single bits would be packed, while memory isn't.
+/// Single bits aren't read together: a vector of them would be packed, but
+/// memory has a byte for each.
 bool ElementPuller::isReadTogether(Value tensor, const Run &run) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return run.axis + 1 == static_cast<unsigned>(type.getRank()) &&
@@ -30,10 +32,11 @@ bool ElementPuller::isReadTogether(Value tensor, const Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// One op
+// Runs moved by one op
 //===----------------------------------------------------------------------===//
 
-/// Padding along other axes is one condition for the whole run.
+/// Padding along the run's own axis isn't supported. Padding along other axes
+/// is one condition for the whole run.
 FailureOr<std::optional<ElementPuller::MovedRun>>
 ElementPuller::movePaddedRun(tensor::PadOp op, const Run &run) {
   Value padding = op.getConstantPaddingValue();
@@ -50,7 +53,7 @@ ElementPuller::movePaddedRun(tensor::PadOp op, const Run &run) {
                                 padding});
 }
 
-/// Returns the axis of the source to which a slice's axis belongs.
+/// Returns the source's axis that corresponds to an axis of a slice.
 static unsigned findSourceAxis(tensor::ExtractSliceOp op, unsigned axis) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   unsigned source = 0;
@@ -59,8 +62,8 @@ static unsigned findSourceAxis(tensor::ExtractSliceOp op, unsigned axis) {
   return source;
 }
 
-/// If a slice begins at a multiple of a run's length, its runs are runs of the
-/// source.
+/// Runs of a slice are runs of the source only if the slice begins at a
+/// multiple of the run's length.
 FailureOr<std::optional<ElementPuller::MovedRun>>
 ElementPuller::moveSlicedRun(tensor::ExtractSliceOp op, const Run &run) {
   unsigned axis = findSourceAxis(op, run.axis);
@@ -77,8 +80,9 @@ ElementPuller::moveSlicedRun(tensor::ExtractSliceOp op, const Run &run) {
       MovedRun{op.getSource(), {*from, axis, run.count}, Value(), Value()});
 }
 
-/// If the whole axis is inserted, either all of a run is inserted or nothing.
-/// The destination has to be constant, like padding.
+/// If the inserted tensor has the whole axis of the run, either all elements of
+/// the run are inserted or none is. The destination has to be filled with one
+/// scalar, like padding.
 FailureOr<std::optional<ElementPuller::MovedRun>>
 ElementPuller::moveInsertedRun(tensor::InsertSliceOp op, const Run &run) {
   auto fill = op.getDest().getDefiningOp<linalg::FillOp>();
@@ -96,7 +100,8 @@ ElementPuller::moveInsertedRun(tensor::InsertSliceOp op, const Run &run) {
                                 fill.getInputs().front()});
 }
 
-/// Returns the last axis of a group that has more than one element.
+/// Returns the last axis of a group that has more than one element; nothing if
+/// there is none.
 static std::optional<int64_t> findInnermost(ArrayRef<int64_t> group,
                                             ArrayRef<int64_t> shape) {
   for (int64_t axis : llvm::reverse(group))
@@ -121,7 +126,7 @@ ElementPuller::moveReshapedRun(Reshape op, const Run &run) {
     if (!collapses && *inner == static_cast<int64_t>(run.axis))
       axis = number;
   }
-  // A row of the source has to consist of whole runs.
+  // A row of the source must consist of whole runs.
   if (!axis || op.getSrcType().getDimSize(*axis) % run.count != 0)
     return std::nullopt;
   SmallVector<Value> from;

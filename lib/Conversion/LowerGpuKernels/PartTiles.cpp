@@ -46,8 +46,8 @@ hfta::buildWhere(OpBuilder &builder, ElementPuller &puller, Block *block,
   return built;
 }
 
-/// Builds a loop that starts at a thread's index, in steps of the number of
-/// threads.
+/// Builds a loop that starts at the thread's index and advances by the number
+/// of threads.
 static LogicalResult
 buildLoop(OpBuilder &builder, ElementPuller &puller, Block *block, Value thread,
           int64_t count, int64_t threads,
@@ -108,8 +108,9 @@ LogicalResult PartSums::build(Block *block, ValueRange memories,
           return add(last, part, column, own, store);
         });
       });
-  // Elements that are added up may have the view's own shape: elements of other
-  // columns are then computed, not read from this memory.
+  // Forgets the memory of the view. A summed tensor may be its own view, and
+  // its elements in other columns have to be computed, not read from this
+  // memory.
   for (const KernelParts::Summed &summed : parts.summed)
     puller.place(summed.view, Value());
   return built;
@@ -120,14 +121,14 @@ LogicalResult PartSums::build(Block *block, ValueRange memories,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The parts and columns of a block.
+/// The numbers of parts and columns of a tile.
 struct TileSize {
   int64_t parts, columns;
 };
 } // namespace
 
-/// Chooses a tile of up to 32 columns, fewer if it would exceed 32 KiB, and as
-/// many parts as keep it within 2048 elements and 32 KiB.
+/// Chooses a tile. It has up to 32 columns, fewer if it would exceed 32 KiB,
+/// and as many parts as keep it within 2048 elements and 32 KiB.
 static TileSize chooseSize(const KernelParts &parts) {
   constexpr int64_t kColumns = 32, kElements = 2048, kBytes = 32 * 1024;
   int64_t bytes = 0;
@@ -144,15 +145,16 @@ static TileSize chooseSize(const KernelParts &parts) {
   return size;
 }
 
-/// Chooses how many neighbours a thread computes: 16 bytes of whatever is
-/// stored or kept.
+/// Returns how many neighbouring columns a thread computes at a time: at most
+/// 16 bytes of each tensor that is stored or kept in shared memory, and 1 if
+/// columns aren't contiguous.
 static int64_t chooseRun(const KernelParts &parts, ValueRange results,
                          int64_t tileColumns) {
   int64_t run = kAccessBytes / 4;
   auto add = [&](Value tensor) {
     unsigned bits =
         getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth();
-    // Vectors of single bits would be packed, while memory isn't.
+    // Vectors of single bits would be packed, but memory has a byte for each.
     run = bits < 8 ? 1 : std::min<int64_t>(run, kAccessBytes * 8 / bits);
   };
   for (const KernelParts::Summed &summed : parts.summed)
@@ -194,8 +196,8 @@ PartTiles::PartTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
   firstColumn = puller.apply(tile % columnTiles * tileColumns, thread);
 }
 
-/// Computes neighbours of one row. All are computed before one is stored, as a
-/// result may overwrite an argument.
+/// Computes a run of neighbours of one row. All elements are computed before
+/// one is stored, as a result may overwrite an argument.
 LogicalResult PartTiles::computeInside(Value row, Value column) {
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
@@ -236,7 +238,8 @@ LogicalResult PartTiles::computeInside(Value row, Value column) {
   return success();
 }
 
-/// Neighbouring threads compute neighbours in memory.
+/// Computes the run with this number in the tile. Neighbouring threads compute
+/// neighbours in memory.
 LogicalResult PartTiles::computeElements(Value number) {
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
@@ -258,8 +261,8 @@ LogicalResult PartTiles::computeElements(Value number) {
 }
 
 LogicalResult PartTiles::build() {
-  // If several parts are read at once, an additional row for each part puts
-  // them into different banks.
+  // Where threads of a warp read several parts at once, one more row for each
+  // part places these in different banks.
   int64_t rows = parts.length + (tileColumns < 32 ? 1 : 0);
   for (const KernelParts::Summed &summed : parts.summed)
     memories.push_back(

@@ -1,9 +1,10 @@
 //===- PartTiles.h - Elements and their sums, tile by tile ------*- C++ -*-===//
 //
-// A block of threads computes a tile of a tensor, rows of whole parts and some
-// columns. It stores the tile where the kernel does, and keeps it in shared
-// memory. From there each column of a part is added up by one thread, so that
-// the rows are added one after the other, whichever threads made them.
+// A block of threads computes a tile of a tensor, which consists of whole parts
+// and some of the columns. It stores the tile if the kernel returns the tensor,
+// and keeps it in shared memory. There, each column of a part is added up by
+// one thread, row by row, so that the bits don't depend on which threads
+// computed the rows.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PARTTILES_H
@@ -14,31 +15,33 @@
 
 namespace mlir::hfta {
 
-// The functions below build at the end of a block; a NULL condition always
-// holds.
-
-/// Builds the condition that `number`, which may be beyond the last one in the
-/// last tile, is below `end`; NULL if tiles divide the range.
+/// Builds, at the end of `block`, the condition that `number` is below `end`,
+/// which it may exceed in the last tile. Returns NULL, a condition that always
+/// holds, if tiles divide the range.
 Value isBelow(OpBuilder &builder, ElementPuller &puller, Block *block,
               Value number, int64_t tile, int64_t end);
-/// Builds the conjunction of two conditions.
+/// Builds the conjunction of two conditions at the end of `block`. A NULL
+/// condition always holds.
 Value both(OpBuilder &builder, Block *block, Value one, Value other);
-/// Builds in the block, or in a branch of it if there is a condition.
+/// Calls `build` for `block` itself if the condition is NULL, else for a branch
+/// that runs if the condition holds.
 LogicalResult buildWhere(OpBuilder &builder, ElementPuller &puller,
                          Block *block, Value condition,
                          llvm::function_ref<LogicalResult(Block *)> build);
 
-/// The place of a tile's sums.
+/// The element of the results to which a sum in a tile belongs.
 struct PartPlace {
-  Value part, column; ///< the indices in the kernel's results
-  Value isInside;     ///< whether there is such a place; NULL: always true
+  Value part, column; ///< indices in the kernel's results
+  Value
+      isInside; ///< whether the results have such an element; NULL: always true
 };
 
-/// Adds up the parts of some columns of a tile, which is in shared memory: for
-/// each tensor as [part, row, column], with at least `tileParts` and
-/// `tileColumns` of these. Each of the block's threads has one column of a part
-/// at a time. `place` builds, at the end of a block, where a tile's part and
-/// column belong; `store` stores a result's element.
+/// Builds the sums of some columns of a tile's parts. The tile is in shared
+/// memory, for each summed tensor as [part, row, column] with at least
+/// `tileParts` parts and `tileColumns` columns. Each thread of the block adds
+/// up one column of one part at a time. `place` builds the indices, in the
+/// results, of a part and column of the tile; `store` stores an element of a
+/// result.
 class PartSums {
 public:
   using Place =
@@ -50,8 +53,8 @@ public:
            ValueRange results)
       : builder(builder), puller(puller), parts(parts), results(results) {}
 
-  /// Builds at the end of a block that all threads run, after they have waited
-  /// for each other.
+  /// Builds the sums at the end of a block which all threads run after a
+  /// barrier.
   LogicalResult build(Block *block, ValueRange memories, int64_t tileParts,
                       int64_t tileColumns, Value thread, int64_t threads,
                       Place place, Store store);
@@ -66,8 +69,9 @@ private:
   ValueRange results;
 };
 
-/// Builds the code of a thread for tiles whose elements threads compute one by
-/// one.
+/// Builds the code of a thread for kernels with part sums that contain no
+/// product in tiles: the threads compute the elements of a tile one by one, or
+/// in runs.
 class PartTiles {
 public:
   PartTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
@@ -90,8 +94,10 @@ private:
   const KernelParts &parts;
   ValueRange results, targets;
   Location loc;
-  int64_t tileParts, tileColumns; ///< the parts and columns of a block
-  int64_t run;  ///< neighbouring columns that are computed at a time
+  int64_t tileParts,
+      tileColumns; ///< the numbers of parts and columns of a tile
+  int64_t
+      run; ///< the number of neighbouring columns that are computed at a time
   Value thread; ///< the thread's index in the block
   Value firstPart, firstColumn;
   SmallVector<Value> memories;

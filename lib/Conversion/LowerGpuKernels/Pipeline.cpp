@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Adds the passes from kernels on tensors to loops on memory that do a
-/// thread's work.
+/// Adds the passes that lower kernels on tensors to loops on memory, which do
+/// the work of one thread.
 static void addThreads(OpPassManager &pm, bool alwaysTogether,
                        bool warpGroups) {
   HftaMatricesToLoopsOptions matrices;

@@ -1,9 +1,9 @@
 //===- ProductParts.cpp - Sums of parts of a product's elements -----------===//
 //
-// The threads of a block have the elements of a tile as it suits the product.
-// To add up each column of a part in the order of its rows, they are stored in
-// shared memory, which is free once all terms are added: some of each thread's
-// columns at a time.
+// The elements of a tile are distributed to threads in the way that suits the
+// product. To add up each column of a part in the order of its rows, the
+// elements are stored in shared memory, which is free once all terms are added.
+// As they may not all fit, some columns of each thread are handled at a time.
 //===----------------------------------------------------------------------===//
 
 #include "ProductTiles.h"
@@ -13,12 +13,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Elements of padding that keep threads from bank conflicts when they store
-/// neighbouring rows or read neighbouring columns.
+/// Elements of padding of each row in shared memory. It avoids bank conflicts
+/// when threads store neighbouring rows or read neighbouring columns.
 static constexpr int64_t kPadding = 4;
 
-/// Returns the shape of a tile's elements in shared memory, with `count` of
-/// each thread's columns.
+/// Returns the shape of a tile's elements in shared memory, [part, row,
+/// column], with `count` columns of each thread.
 static SmallVector<int64_t> getKeptShape(const KernelProduct &product,
                                          const ProductTile &tile,
                                          int64_t count) {
@@ -44,8 +44,8 @@ int64_t ProductTiles::countKeptBytes(const KernelProduct &product,
   return bytes;
 }
 
-/// Keeps as many columns at a time as fit into the operands' memory, or into a
-/// little more.
+/// Chooses how many columns are kept at a time, as many as fit into the
+/// operands' memory or into 20 KiB, and places them there.
 void ProductTiles::shareParts() {
   constexpr int64_t kBytes = 20 * 1024;
   kept.rows = product.hasPartsOfRows ? 0 : 1;

@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Neighbouring elements that a thread reads from shared memory at once.
+/// The number of neighbouring elements that a thread reads from shared memory
+/// at once.
 static constexpr int64_t kVector = 4;
 
 //===----------------------------------------------------------------------===//
@@ -35,7 +36,8 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
   sides[1].ofThread = tile.threadColumns;
 }
 
-/// Allocates [terms, tile]; padding makes rows begin in different banks.
+/// Allocates [group, buffer, term, place] for each side. Padding makes the rows
+/// of neighbouring terms begin in different banks.
 void ProductTiles::allocate() {
   for (Side &side : sides)
     side.memory = memory.allocate(
@@ -43,8 +45,9 @@ void ProductTiles::allocate() {
         getElementTypeOrSelf(op->getOperand(side.of->operand).getType()));
 }
 
-/// Places the thread: each block has a tile. The column of tiles changes
-/// fastest from block to block, then the row of tiles, then the batch.
+/// Determines the thread's tile, group and part of the tile. Each block has one
+/// tile; from block to block the column of tiles changes fastest, then the row
+/// of tiles, then the batch.
 void ProductTiles::placeThread(Value thread) {
   int64_t threads = countBlockThreads();
   int64_t ofGroup = tile.countGroupThreads();
@@ -63,7 +66,7 @@ void ProductTiles::placeThread(Value thread) {
   placeInTile();
 }
 
-/// Neighbouring threads get neighbouring elements of the results.
+/// Gives neighbouring elements of the results to neighbouring threads.
 void ProductTiles::placeInTile() {
   int64_t rows = tile.rows / tile.threadRows;
   int64_t columns = tile.columns / tile.threadColumns;
@@ -92,7 +95,7 @@ Value ProductTiles::clamp(Value number, int64_t last) {
   return arith::MinUIOp::create(builder, loc, number, end);
 }
 
-/// Neighbouring threads compute neighbours in memory.
+/// Gives neighbours in memory to neighbouring threads.
 std::pair<AffineExpr, AffineExpr>
 ProductTiles::placeUnit(const Side &side) const {
   int64_t unitsOfPlace = tile.terms / unit, unitsOfTerm = side.tile / unit;
@@ -103,8 +106,8 @@ ProductTiles::placeUnit(const Side &side) const {
   return {d0.floorDiv(side.tile) * unit, d0 % side.tile};
 }
 
-/// Computes where units are. Beyond the side's end the last place is repeated,
-/// whose results aren't stored.
+/// Computes the places of units. Beyond the end of a side the last place is
+/// repeated; the results there aren't stored.
 LogicalResult ProductTiles::prepare(Side &side) {
   int64_t threads = tile.countGroupThreads();
   int64_t units = side.tile * tile.terms / unit;
@@ -160,7 +163,7 @@ Value ProductTiles::isTerm(Value term) {
                                end);
 }
 
-/// Computes `count` of a unit's elements, from a term's first one on.
+/// Computes `count` elements of a unit, the first one at `term`.
 FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
                                                        size_t number,
                                                        Value term,
@@ -175,8 +178,8 @@ FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
   return SmallVector<Value>{*element};
 }
 
-/// Computes a unit's elements. Beyond the last term there is 0 times -0, which
-/// changes no sum.
+/// Computes the elements of a unit. Beyond the last term the operands are 0 and
+/// -0, whose product -0 changes no sum.
 LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
                                         Value step,
                                         SmallVector<Value> &elements) {
@@ -199,7 +202,7 @@ LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
   return success();
 }
 
-/// Computes a thread's elements of the terms of a step.
+/// Computes the elements that the thread loads for a step.
 FailureOr<SmallVector<Value>> ProductTiles::computeElements(Side &side,
                                                             Value step) {
   SmallVector<Value> elements;
@@ -244,8 +247,9 @@ void ProductTiles::storeElements(Side &side, ArrayRef<Value> elements,
   }
 }
 
-/// A thread has groups of neighbours, and each group comes after those of all
-/// other threads.
+/// A thread's elements form groups of kVector neighbours. Between two groups of
+/// one thread lie the groups of all other threads, so that neighbouring threads
+/// read neighbouring vectors.
 AffineExpr ProductTiles::getPlaceOf(const Side &side, AffineExpr thread,
                                     AffineExpr number) const {
   int64_t vector = std::min(kVector, side.ofThread);
@@ -259,7 +263,7 @@ Value ProductTiles::getPlace(const Side &side, int64_t number) {
                side.number);
 }
 
-/// Builds the op's body.
+/// Builds the op's body: adds the product of lhs and rhs to a sum.
 Value ProductTiles::add(Value lhs, Value rhs, Value sum) {
   Block *body = op.getBody();
   IRMapping known;
@@ -308,7 +312,9 @@ int64_t ProductTiles::countSteps() const {
   return tile.countSteps(product.termCount);
 }
 
-/// Computes the next step's elements while the terms of a step are added.
+/// Builds a software pipeline: while the terms of a step are added, the
+/// elements of the next one are computed; then they are stored in the other
+/// buffer.
 LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   int64_t steps = countSteps();
   Value zero = puller.index(0), one = puller.index(1);
@@ -335,7 +341,7 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
     return failure();
   Value next = apply(d0 + 1, step);
   toEnd();
-  // The last step computes its own elements once more; they aren't used.
+  // The last step loads its own elements once more; they aren't used.
   next = arith::MinUIOp::create(builder, loc, next, last);
   std::array<SmallVector<Value>, 2> elements;
   for (auto [side, own] : llvm::zip(sides, elements)) {
@@ -369,8 +375,8 @@ Value ProductTiles::isGroup(int64_t number) {
                                other);
 }
 
-/// Adds sums of another group to those of the first one. The other groups do
-/// so, too, but their sums aren't stored.
+/// Adds sums of group `other` to those of the first group. All groups run the
+/// additions, but only the first group's sums are stored.
 void ProductTiles::addGroup(int64_t other, ArrayRef<Value> own, Value shared,
                             MutableArrayRef<Value> sums) {
   SmallVector<Value> places;
@@ -390,8 +396,9 @@ void ProductTiles::addGroup(int64_t other, ArrayRef<Value> own, Value shared,
   memory.synchronize(builder, loc);
 }
 
-/// Adds the sums of all groups to those of the first one, some at a time: the
-/// operands' memory is free by now, but small.
+/// Adds the sums of all other groups to those of the first one. The sums pass
+/// through the operands' shared memory, which is free by now but small, so some
+/// of them are added at a time.
 void ProductTiles::addGroups(SmallVector<Value> &sums) {
   if (tile.groups == 1)
     return;
@@ -415,8 +422,8 @@ void ProductTiles::addGroups(SmallVector<Value> &sums) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Stores the elements of results. All are computed before one is stored, as a
-/// result may overwrite an argument.
+/// Stores the results' elements that belong to one element of the product. All
+/// are computed before one is stored, as a result may overwrite an argument.
 LogicalResult ProductTiles::storeResult(std::array<int64_t, 2> at, Value row,
                                         Value column, Value sum, Store store) {
   SmallVector<Value> loops(start);

@@ -1,9 +1,9 @@
 //===- PullRuns.cpp - Neighbouring elements computed together -------------===//
 //
-// A thread computes neighbours along an axis together: they are read from
-// memory at once, padding is one condition for all of them, and whatever
-// doesn't depend on the element is computed once. If there is no such way, the
-// elements are computed one by one.
+// A thread computes neighbours along an axis together, as a run: they are read
+// from memory at once, padding is one condition for all of them, and values
+// that are the same for all elements are computed once. Where this isn't
+// possible, the elements are computed one by one.
 //===----------------------------------------------------------------------===//
 
 #include "ElementPuller.h"
@@ -43,8 +43,9 @@ Value hfta::findWhole(ArrayRef<Value> elements) {
   return isAll ? whole : Value();
 }
 
-/// Returns the type of an element in a vector. An emulated move of a 16-bit
-/// float would be an operation on it, for which the host has no instruction.
+/// Returns the type of an element in a vector. A 16-bit float is moved as an
+/// integer: in emulation, moving a float may need instructions that the host
+/// lacks.
 static Type getMovedType(Type type) {
   return isNarrowFloat(type) ? IntegerType::get(type.getContext(), 16) : type;
 }
@@ -55,8 +56,8 @@ static Value toType(OpBuilder &builder, Location loc, Value value, Type type) {
              : arith::BitcastOp::create(builder, loc, type, value).getResult();
 }
 
-/// Returns the vector of these elements, if there are several; if they are all
-/// elements of one vector, that one.
+/// Returns a vector of these elements: the vector whose elements they are, or a
+/// new one. A single element is returned itself.
 static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
   if (elements.size() == 1)
     return elements.front();
@@ -70,7 +71,7 @@ static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
   return vector::FromElementsOp::create(builder, loc, type, all);
 }
 
-/// Returns the elements of such a vector, in their own type.
+/// Returns the elements of a vector that `join` made, in their own type.
 static SmallVector<Value> split(OpBuilder &builder, Location loc, Value vector,
                                 Type type) {
   auto joined = dyn_cast<VectorType>(vector.getType());
@@ -84,8 +85,8 @@ static SmallVector<Value> split(OpBuilder &builder, Location loc, Value vector,
   return elements;
 }
 
-/// Returns the type from which all elements are widened; constants may count as
-/// narrow, too.
+/// Returns the narrower type from which all elements are widened; null if there
+/// is none.
 static Type findNarrow(ArrayRef<Value> elements) {
   Type narrow;
   for (Value element : elements) {
@@ -97,7 +98,8 @@ static Type findNarrow(ArrayRef<Value> elements) {
   return narrow;
 }
 
-/// Narrows constants to a type, if that loses nothing.
+/// Converts constants to a narrower type. Returns whether all elements are
+/// constants that lose nothing.
 static bool narrowConstants(ArrayRef<Value> elements, FloatType type,
                             SmallVectorImpl<TypedAttr> &narrow) {
   for (Value element : elements) {
@@ -125,7 +127,8 @@ ElementPuller::chooseRun(Value condition, MakeRun inside, MakeRun outside) {
     return inside();
   setInsertionPoint(scopes.size() - 1);
   Location loc = condition.getLoc();
-  // The type of its result depends on what is built inside.
+  // Builds the branch without results first, as the type of its results depends
+  // on the code inside.
   auto open = scf::IfOp::create(builder, loc, condition, /*withElse=*/true);
   std::array<SmallVector<Value>, 2> runs;
   for (auto [number, make] : llvm::enumerate(std::array{inside, outside})) {
@@ -188,7 +191,7 @@ FailureOr<SmallVector<Value>> ElementPuller::pullOneByOne(Value tensor,
   return elements;
 }
 
-/// Reads a run with as few accesses as possible.
+/// Reads a run by as few accesses as possible.
 SmallVector<Value> ElementPuller::readRun(Value memory, Location loc,
                                           const Run &run) {
   auto type = cast<MemRefType>(memory.getType());
@@ -233,7 +236,7 @@ void ElementPuller::writeRun(Value memory, ArrayRef<Value> elements,
                           llvm::MaybeAlign(run.count * bytes));
 }
 
-/// Returns a known run, unless it was built in a block that is closed by now.
+/// Returns a remembered run, unless it was built in a scope that has been left.
 const SmallVector<Value> *ElementPuller::recallRun(const Key &key) const {
   auto known = runs.find(key);
   if (known == runs.end())
@@ -248,7 +251,8 @@ const SmallVector<Value> *ElementPuller::recallRun(const Key &key) const {
 
 FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
                                                      const Run &run) {
-  // Sums and owned elements have other values in other places.
+  // Sums and owned elements aren't remembered: they have other values at other
+  // places in the code.
   if (run.count == 1 || owned.contains(tensor) || carried.contains(tensor))
     return pullOneByOne(tensor, run);
   Key key = {tensor.getAsOpaquePointer(), index(run.axis).getAsOpaquePointer(),
@@ -294,7 +298,8 @@ bool hfta::computesRuns(linalg::GenericOp op) {
                        [](Operation &own) { return own.getNumRegions() > 0; });
 }
 
-/// Computes what depends on the run's axis for each element, and the rest once.
+/// Computes values that depend on the run's axis for each element, and all
+/// others once.
 FailureOr<SmallVector<Value>>
 ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
                                  const Run &run) {

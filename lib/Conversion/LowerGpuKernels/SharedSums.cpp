@@ -40,7 +40,7 @@ static int64_t countBytesOf(MemRefType type) {
                        SharedMemory::kAlignment);
 }
 
-/// The symbol's name is filled in once the memory is declared.
+/// Refers to the memory by a placeholder; `declare` fills in the symbol's name.
 Value SharedMemory::view(Location loc, MemRefType type, int64_t offset) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().back());
   bytes = std::max(bytes, offset + countBytesOf(type));
@@ -97,8 +97,9 @@ void SharedMemory::declare(SymbolTable &symbols) {
   }
 }
 
-/// Creates the instruction of `nvvm.barrier`, an op whose printed form MLIR 22
-/// doesn't parse. A barrier of some threads is another one than that of all.
+/// Builds intrinsics in place of the op `nvvm.barrier`, whose printed form MLIR
+/// 22 doesn't parse. A barrier of some threads has another number than the
+/// barrier of all.
 void SharedMemory::synchronize(OpBuilder &builder, Location loc) const {
   if (threads == 0) {
     NVVM::Barrier0Op::create(builder, loc);
@@ -146,7 +147,7 @@ Value SumCombiner::combine(OpBuilder &builder, Location loc, Value one,
   return made->getResult(0);
 }
 
-/// Returns the zero whose sign changes no sum.
+/// Returns -0, the zero that leaves every sum unchanged, even one that is -0.
 static TypedAttr getNegativeZero(Type type) {
   auto real = cast<FloatType>(type);
   return FloatAttr::get(type, llvm::APFloat::getZero(real.getFloatSemantics(),
@@ -192,8 +193,8 @@ std::optional<SumCombiner> hfta::findCombiner(linalg::GenericOp op,
 SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
                                      ArrayRef<Value> sums, int64_t count,
                                      const SumCombiner &combiner) const {
-  // Sums that are combined one after the other share memory; in it the values
-  // of sums that are combined together follow each other.
+  // Sums that are combined one after the other use the same memory. For sums
+  // that are combined together, the slots of one sum follow those of another.
   auto size = static_cast<int64_t>(sums.size()) * threads;
   Value values = memory->share(loc, {size}, sums.front().getType());
   auto constant = [&](int64_t number) -> Value {
@@ -205,7 +206,7 @@ SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
   auto place = [&](OpBuilder &b, Value at, size_t sum) -> Value {
     return sum == 0 ? at : arith::AddIOp::create(b, loc, at, firsts[sum]);
   };
-  // All threads have to be done with reading the values of the sums before.
+  // Waits until all threads have read the values of earlier sums.
   memory->synchronize(builder, loc);
   Value own = arith::AddIOp::create(
       builder, loc, slot,

@@ -1,9 +1,10 @@
 //===- SharedSums.h - Sums of several threads -------------------*- C++ -*-===//
 //
 // Several threads of a block share a sum of many terms: each adds up some of
-// the terms, and their results are combined in pairs in shared memory. The
-// terms and the pairs follow from the number of threads, which is an attribute
-// of the op (`hfta-map-kernels-to-gpu`).
+// the terms, and their partial sums are combined in pairs in shared memory
+// (tree reduction). Which terms a thread adds and which pairs are combined
+// follows from the number of lanes, an attribute that `hfta-map-kernels-to-gpu`
+// sets on the op.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_SHAREDSUMS_H
@@ -17,41 +18,43 @@
 
 namespace mlir::hfta {
 
-/// The shared memory of a block, as large as a kernel needs. Its initial
-/// contents are undefined.
+/// The shared memory of a block, which grows to the size that the kernel needs.
+/// Its initial contents are undefined.
 class SharedMemory {
 public:
-  /// The alignment in bytes, with which four elements can be read at once.
+  /// The alignment in bytes, which lets a thread read four f32 at once.
   static constexpr int64_t kAlignment = 16;
-  /// The most bytes of a block without dynamic shared memory.
+  /// The most bytes that a block can have without dynamic shared memory.
   static constexpr int64_t kMostBytes = 48 * 1024;
 
   explicit SharedMemory(func::FuncOp kernel) : kernel(kernel) {}
 
-  /// Allocates a part of its own. Built at the kernel's beginning.
+  /// Allocates memory after all parts so far. Builds its view at the beginning
+  /// of the kernel.
   Value allocate(Location loc, ArrayRef<int64_t> shape, Type elementType);
-  /// Returns memory `offset` bytes after what is kept. It may overlap other
-  /// parts that aren't kept.
+  /// Returns memory `offset` bytes after the part that is kept. It may overlap
+  /// all parts that aren't kept.
   Value share(Location loc, ArrayRef<int64_t> shape, Type elementType,
               int64_t offset = 0);
-  /// Keeps what has been allocated so far from being shared. What follows
-  /// begins at a multiple of `alignment` bytes.
+  /// Keeps all parts allocated so far from being shared. The next part begins
+  /// at a multiple of `alignment` bytes.
   void keep(int64_t alignment);
-  /// Views an allocated part as an array of another element type.
+  /// Returns a view of a part as an array of another element type.
   Value viewAs(Value part, Type elementType);
-  /// Aligns all of it to a multiple of `bytes`, a power of two.
+  /// Aligns the whole memory to a multiple of `bytes`, a power of two.
   void align(int64_t bytes) { alignment = std::max(alignment, bytes); }
-  /// Declares the symbol of the memory, once all is allocated.
+  /// Declares the symbol of the memory, after all parts were allocated.
   void declare(SymbolTable &symbols);
 
   int64_t countBytes() const { return bytes; }
-  /// Returns the bytes of an array of this shape.
+  /// Returns the bytes of an array, rounded up to the alignment.
   static int64_t countBytes(ArrayRef<int64_t> shape, Type elementType);
 
-  /// Waits until all threads of the block get there, or all those of `limitTo`.
+  /// Builds a barrier of all threads of the block, or of those to which
+  /// `limitTo` has limited it.
   void synchronize(OpBuilder &builder, Location loc) const;
-  /// From here on code is built for the first `count` threads of the block
-  /// only, which are whole warps.
+  /// Limits barriers that are built from here on to the first `count` threads
+  /// of the block, which must be whole warps.
   void limitTo(int64_t count) { threads = count; }
 
 private:
@@ -60,37 +63,41 @@ private:
   func::FuncOp kernel;
   SmallVector<Operation *> views;
   int64_t bytes = 0, kept = 0, alignment = kAlignment;
-  int64_t threads = 0; ///< threads that synchronize; 0: all
+  int64_t threads = 0; ///< the number of threads at a barrier; 0: all
 };
 
-/// Returns the terms of each of an op's results; 1 if it isn't a sum.
+/// Returns the number of terms of each element of an op's results; 1 if the op
+/// isn't a sum.
 int64_t countTerms(linalg::GenericOp op);
 
-/// How running values are combined.
+/// The way in which partial results of a reduction are combined.
 struct SumCombiner {
-  Operation *op;     ///< a commutative op of two values, or a `math.fma`
-  TypedAttr neutral; ///< NULL: initial values may be combined again
+  Operation *op; ///< a commutative op of two values, or a `math.fma`
+  TypedAttr
+      neutral; ///< the initial value of all threads but the first; NULL: all
+               ///< threads can start from the reduction's initial value
 
-  /// Returns a thread's initial value: the sum's own one for the first thread.
+  /// Builds a thread's initial value: `start` for the first thread, else the
+  /// neutral one.
   Value begin(OpBuilder &builder, Location loc, Value lane, Value start) const;
   Value combine(OpBuilder &builder, Location loc, Value one, Value other) const;
 };
 
-/// Returns how a result of a reduction can be combined from parts of its terms;
-/// nothing if it can't, or if the running value has other uses.
+/// Returns how partial results of a reduction are combined. Returns nothing if
+/// they can't be, or if the running value has other uses in the op's body.
 std::optional<SumCombiner> findCombiner(linalg::GenericOp op, unsigned result);
 
-/// The threads that add up one sum.
+/// The threads that add up one sum together.
 struct SumLanes {
   SharedMemory *memory;
-  Value lane; ///< the index of this thread among them
-  Value slot; ///< the slot of the sum's first thread, in memory with a slot for
-              ///< each thread
-  int64_t pitch;   ///< the distance from one thread's slot to the next one's
-  int64_t threads; ///< the threads of a block
+  Value lane; ///< the thread's index among those that share the sum
+  Value slot; ///< the index of the first thread's slot, in memory with one slot
+              ///< for each thread of the block
+  int64_t pitch;   ///< the slots from one thread to the next
+  int64_t threads; ///< the number of threads of a block
 
   /// Combines the values of the first `count` threads, a power of two, for each
-  /// of some sums of one type; all threads get the results.
+  /// of some sums of one type. All threads get the results.
   SmallVector<Value> combine(OpBuilder &builder, Location loc,
                              ArrayRef<Value> sums, int64_t count,
                              const SumCombiner &combiner) const;

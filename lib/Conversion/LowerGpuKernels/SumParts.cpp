@@ -1,7 +1,7 @@
 //===- SumParts.cpp - Sums of lanes and of groups of terms ----------------===//
 //
-// An op's attributes say which of its terms are added up separately, so that
-// the bits are the same whether several threads add them up or one.
+// Attributes of an op say which of its terms are added up separately, so that
+// the bits are the same whether several threads add them up or one does.
 //===----------------------------------------------------------------------===//
 
 #include "ElementPuller.h"
@@ -83,8 +83,8 @@ ElementPuller::SumStep ElementPuller::getStep(linalg::GenericOp op,
   return {reduced.back(), unit ? unit.getInt() : 1, /*areTerms=*/true};
 }
 
-/// Adds up lanes: together if all threads get here, else each thread adds all
-/// of them.
+/// Adds up the lanes of a sum: each thread one lane, if all threads get here
+/// together, else every thread all lanes.
 FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
                                          ArrayRef<Value> loops,
                                          ArrayRef<unsigned> reduced,
@@ -102,8 +102,9 @@ FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
   return sums->front();
 }
 
-/// Adds up lanes in parallel: of every step's terms lane i has the ith ones.
-/// Threads beyond the number of lanes have no terms.
+/// Adds up one lane in each thread, then combines the lanes' sums. A step
+/// consists of one unit of terms for each lane. Threads beyond the number of
+/// lanes have no terms.
 FailureOr<SmallVector<Value>>
 ElementPuller::addLanesTogether(linalg::GenericOp op, ArrayRef<Value> loops,
                                 ArrayRef<unsigned> reduced,
@@ -129,8 +130,8 @@ ElementPuller::addLanesTogether(linalg::GenericOp op, ArrayRef<Value> loops,
   return sumLanes->combine(builder, loc, *sums, lanes, combiner);
 }
 
-/// Adds up neighbouring sums that threads share: at a time each thread has one
-/// term of all of them.
+/// Adds up a run of neighbouring sums that threads share: at a time, a thread
+/// adds one term of each of the sums.
 FailureOr<SmallVector<Value>>
 ElementPuller::addRun(linalg::GenericOp op, OpResult result, const Run &run) {
   AffineMap map = op.getIndexingMapMatchingResult(result);
@@ -157,7 +158,7 @@ ElementPuller::addRun(linalg::GenericOp op, OpResult result, const Run &run) {
   return addLanesTogether(op, loops, reduced, *begins, step, *combiner, level);
 }
 
-/// Adds up all lanes in one thread.
+/// Adds up all lanes in one thread, in the same order as several threads would.
 FailureOr<Value> ElementPuller::addLanesAlone(
     linalg::GenericOp op, ArrayRef<Value> loops, ArrayRef<unsigned> reduced,
     Value begin, const SumCombiner &combiner, int64_t lanes, size_t level) {
@@ -202,8 +203,8 @@ FailureOr<Value> ElementPuller::addLanesAlone(
   return Value(memref::LoadOp::create(builder, loc, values, zero));
 }
 
-/// Adds up a product that isn't computed in tiles: one group's terms after the
-/// other's.
+/// Adds up a product that isn't computed in tiles: the terms of one group after
+/// those of another, in the same order as tiles would.
 FailureOr<Value> ElementPuller::addGroups(linalg::GenericOp op,
                                           ArrayRef<Value> loops,
                                           ArrayRef<unsigned> reduced,

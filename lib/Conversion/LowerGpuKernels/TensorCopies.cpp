@@ -1,12 +1,12 @@
 //===- TensorCopies.cpp - Asynchronous copies of operands -----------------===//
 //
-// Operands of tensor cores mostly lie in memory in the form in which they are
-// shared, as the kernel that made them has rounded and narrowed them. Threads
-// copy them asynchronously, without registers (`cp.async`), some steps ahead of
-// the one whose terms they add: one buffer is read, and all others are being
-// filled or are full. Padding comes as zeros: such a copy reads no bytes. Each
-// step commits one group of copies, even an empty one, so that the number of
-// groups that may stay in flight is always the same.
+// Most operands of tensor cores lie in memory just as shared memory needs them,
+// as the kernel that computed them has rounded and narrowed them. Threads copy
+// them asynchronously and without registers (`cp.async`), some steps ahead of
+// the step whose terms they add: one buffer is being read, and all others are
+// full or are being filled. For padding a copy reads no bytes and writes zeros.
+// Each step commits one group of copies, possibly an empty one, so that the
+// number of groups that may be in flight is constant.
 //===----------------------------------------------------------------------===//
 
 #include "TensorTiles.h"
@@ -19,13 +19,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most buffers of a side that is copied.
+/// The most buffers of a side that is copied asynchronously.
 static constexpr int64_t kMostBuffers = 4;
 
-/// Returns where a unit lies in memory in the form in which it is shared;
-/// nothing if it doesn't. Beyond the last term there are positive zeros:
-/// negative ones, which change no sum, aren't needed, as tensor cores lose the
-/// signs of zero sums.
+/// Returns the place in memory of a unit that can be copied as it is; nothing
+/// if the unit has to be computed. Beyond the last term the copy writes
+/// positive zeros. Negative ones, which leave every sum unchanged, aren't
+/// needed, as tensor cores lose the sign of zero sums anyway.
 FailureOr<std::optional<RunSource>>
 TensorTiles::findUnit(const Side &side, size_t number, Value step) {
   if (!hasRuns(side))
@@ -63,7 +63,8 @@ FailureOr<SmallVector<RunSource>> TensorTiles::findUnits(const Side &side,
   return units;
 }
 
-/// Chooses as many buffers as fit into shared memory, but no more than steps.
+/// Chooses the number of buffers: as many as fit into shared memory, but no
+/// more than there are steps.
 void TensorTiles::chooseBuffers() {
   auto countBytes = [&](int64_t buffers) {
     int64_t bytes = 0;
@@ -102,8 +103,8 @@ void TensorTiles::copyUnits(OpBuilder &b, const Side &side,
     });
 }
 
-/// Begins the copies of the first steps, at least one, into all buffers but the
-/// last one.
+/// Begins the copies of the first steps, one step for each buffer except the
+/// last.
 LogicalResult TensorTiles::beginCopies() {
   for (int64_t step = 0; hasCopies() && step < copyBuffers - 1; ++step) {
     Value number = puller.index(step);
@@ -122,7 +123,7 @@ LogicalResult TensorTiles::beginCopies() {
   return success();
 }
 
-/// Begins copies into a buffer that all threads have read by now.
+/// Begins copies into the buffer that all threads have finished reading.
 LogicalResult TensorTiles::continueCopies(Value step) {
   if (!hasCopies())
     return success();
@@ -151,7 +152,7 @@ LogicalResult TensorTiles::continueCopies(Value step) {
   return success();
 }
 
-/// Waits for the copies that are read next, and for all that were begun before.
+/// Waits for the copies of the next step and all earlier ones.
 void TensorTiles::waitForCopies() {
   if (hasCopies())
     NVVM::CpAsyncWaitGroupOp::create(builder, loc,

@@ -10,9 +10,11 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The limits that hardware sets for boxes and memory.
+/// Limits of the hardware: elements of a box along a dimension, steps between
+/// them, and the bytes of which strides are multiples.
 static constexpr int64_t kMostBox = 256, kMostSteps = 8, kStrideBytes = 16;
-/// The limits of coordinates, signed numbers of 32 bits, and of strides.
+/// Exclusive limits of sizes, whose coordinates are signed 32-bit numbers, and
+/// of strides in bytes.
 static constexpr int64_t kSizeEnd = 1LL << 31, kStrideEnd = 1LL << 40;
 
 //===----------------------------------------------------------------------===//
@@ -20,16 +22,16 @@ static constexpr int64_t kSizeEnd = 1LL << 31, kStrideEnd = 1LL << 40;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Follows an element back to memory.
+/// Follows an element of a tensor back to the memory from which it is read.
 class ElementFollower {
 public:
   ElementFollower(Value tensor, Indices indices)
       : tensor(tensor), indices(std::move(indices)),
         isPadded(this->indices.size(), false) {}
 
-  /// Returns whether the element is found in memory, such that all padding is
-  /// zeros beyond the memory's bounds and everything beyond the bounds is
-  /// padding.
+  /// Returns whether the element is read from memory, and all padding on the
+  /// way consists of zeros beyond the memory's bounds, so that every access
+  /// beyond the bounds may yield zero.
   bool follow();
 
   Value tensor;
@@ -63,7 +65,7 @@ bool ElementFollower::stepGeneric(linalg::GenericOp op) {
   return true;
 }
 
-/// Returns whether the elements that an op adds are zeros.
+/// Returns whether the elements that an op adds around its source are zeros.
 static bool isPaddedByZeros(Operation *op) {
   Value padding;
   if (auto pad = dyn_cast<tensor::PadOp>(op))
@@ -76,7 +78,7 @@ static bool isPaddedByZeros(Operation *op) {
 }
 
 /// Notes the axes along which an op pads. Returns false if an axis is padded
-/// twice, as its inner padding wouldn't be at the memory's bounds.
+/// twice, as the inner padding wouldn't be at the memory's bounds.
 bool ElementFollower::notePadding(ArrayRef<int64_t> inside) {
   for (auto [own, outer, isOne] :
        llvm::zip_equal(inside, getShape(tensor), isPadded)) {
@@ -88,7 +90,7 @@ bool ElementFollower::notePadding(ArrayRef<int64_t> inside) {
 }
 
 /// Notes which axes of an op's source are padded. Returns false if a padded
-/// axis isn't an axis of the source.
+/// axis has no corresponding axis in the source.
 bool ElementFollower::noteMove(Operation *op) {
   if (isa<tensor::PadOp, tensor::InsertSliceOp>(op))
     return isPaddedByZeros(op) && notePadding(getShape(op->getOperand(0)));
@@ -125,38 +127,39 @@ bool ElementFollower::follow() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A dimension of memory; the outermost comes first. Loops that run through
-/// neighbouring dimensions as if these were one are joined into one loop, whose
-/// number comes after all of the op's loops.
+/// A dimension of memory; lists have the outermost dimension first. Loops that
+/// run through neighbouring dimensions as through a single one are joined into
+/// one loop, which gets a number after all of the op's loops.
 struct Dimension {
   int64_t size;
-  AffineExpr number; ///< its index in terms of joined loops
-  AffineExpr begin;  ///< the first index in terms of the op's loops
+  AffineExpr number; ///< the dimension's index as an expression of joined loops
+  AffineExpr begin;  ///< the first index as an expression of the op's loops
   bool isPadded;
 };
 
-/// An index as a sum of multiples of loops' indices.
+/// An index as a sum of multiples of loop indices, without its constant term.
 struct LinearNumber {
   explicit LinearNumber(size_t loops) : factors(loops, 0) {}
-  /// Returns false if `number` isn't such a sum.
+  /// Adds `factor` times `number`. Returns false if `number` isn't such a sum.
   bool add(AffineExpr number, int64_t factor);
 
   SmallVector<int64_t> factors;
 };
 
-/// `count` neighbours along a loop.
+/// `count` consecutive iterations of a loop.
 struct LoopRange {
   unsigned loop;
   int64_t count;
 };
 
-/// Finds a box from an operand's dimensions.
+/// Finds a box in the dimensions of an operand's memory.
 class BoxFinder {
 public:
   BoxFinder(linalg::GenericOp op, ArrayRef<Dimension> dimensions)
       : dimensions(dimensions), sizes(op.getStaticLoopRanges()) {}
 
-  /// Adds the dimensions and the box to the map.
+  /// Adds the dimensions and the box to `map`. Returns false if the elements
+  /// are no box.
   bool find(LoopPart inner, LoopPart rows, TensorMap &map);
 
 private:
@@ -169,9 +172,11 @@ private:
 
   SmallVector<Dimension> dimensions;
   SmallVector<int64_t> sizes;
-  SmallVector<unsigned> partLoops; ///< the op's loops that are in some part
+  SmallVector<unsigned>
+      partLoops; ///< the op's loops over rows and inside of rows
   SmallVector<LoopRange> ranges;
-  size_t next = 0; ///< the next range; the innermost is 0
+  size_t next =
+      0; ///< the range that the next dimension may use; 0 is the innermost
 };
 } // namespace
 
@@ -192,8 +197,9 @@ bool LinearNumber::add(AffineExpr number, int64_t factor) {
          add(binary.getLHS(), factor * constant.getValue());
 }
 
-/// Returns the dimensions without those of one element. If a reshape has split
-/// an index, its dimension is joined with the next outer one.
+/// Returns the dimensions of memory, without those of one element. If a reshape
+/// has split an index, both dimensions are joined into one. Returns nothing if
+/// one of these is padded.
 static std::optional<SmallVector<Dimension>>
 findDimensions(const ElementFollower &element, linalg::GenericOp op) {
   unsigned loops = op.getNumLoops();
@@ -229,7 +235,7 @@ findDimensions(const ElementFollower &element, linalg::GenericOp op) {
   return dimensions;
 }
 
-/// Replaces the loops `outer` and `inner` by one, if they run through
+/// Replaces the loops `outer` and `inner` by one loop, if they run through
 /// neighbouring dimensions and `inner` covers the whole of its dimension.
 /// Returns whether it did.
 bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
@@ -238,7 +244,7 @@ bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
     MLIRContext *context = first.number.getContext();
     AffineExpr loop = getAffineDimExpr(outer, context);
     LinearNumber number(sizes.size());
-    // Other loops of a part have to remain dimensions of their own.
+    // Other loops of the box have to remain dimensions of their own.
     bool isAlone = number.add(first.number, 1) && number.factors[outer] == 1 &&
                    llvm::none_of(partLoops, [&](unsigned other) {
                      return other != outer && number.factors[other] != 0;
@@ -262,7 +268,7 @@ bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
   return false;
 }
 
-/// Joins loops as far as possible, and drops those of one iteration.
+/// Joins loops as far as possible, and drops loops of one iteration.
 SmallVector<unsigned> BoxFinder::join(ArrayRef<unsigned> loops) {
   SmallVector<unsigned> joined;
   for (unsigned loop : loops) {
@@ -276,8 +282,9 @@ SmallVector<unsigned> BoxFinder::join(ArrayRef<unsigned> loops) {
   return joined;
 }
 
-/// Returns `count` iterations as ranges: whole inner loops and neighbours along
-/// one more, the innermost first.
+/// Returns the first `count` iterations of a nest as ranges, the innermost
+/// first: all iterations of the inner loops, and some of one loop around them.
+/// Returns nothing if they don't have this form.
 std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
                                                      int64_t count) const {
   SmallVector<LoopRange> cut;
@@ -285,7 +292,8 @@ std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
     bool isOutermost = number + 1 == loops.size();
     int64_t size = sizes[loop];
     int64_t own = isOutermost ? count : std::min(count, size);
-    // The next part has to begin where this one ends, or in another row.
+    // The next `count` iterations have to begin where these end, or in another
+    // row.
     if (!isOutermost && (count % own != 0 || size % own != 0))
       return std::nullopt;
     if (own > 1)
@@ -295,7 +303,8 @@ std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
   return count == 1 ? std::optional(cut) : std::nullopt;
 }
 
-/// Returns whether a single loop runs through a whole dimension.
+/// Returns whether there is a single loop, which runs through a whole
+/// dimension.
 bool BoxFinder::endsWith(ArrayRef<unsigned> loops) const {
   return loops.size() == 1 &&
          llvm::any_of(dimensions, [&](const Dimension &dimension) {
@@ -305,7 +314,8 @@ bool BoxFinder::endsWith(ArrayRef<unsigned> loops) const {
          });
 }
 
-/// Adds a dimension to the map. Only the next range may move along it.
+/// Adds a dimension to the map. Returns false if hardware doesn't support it,
+/// or if any range but the next one moves along it.
 bool BoxFinder::add(const Dimension &dimension, TensorMap &map) {
   LinearNumber number(sizes.size());
   if (!number.add(dimension.number, 1))

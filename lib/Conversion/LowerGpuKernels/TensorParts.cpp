@@ -13,7 +13,7 @@ using namespace mlir::hfta;
 // Parts of tensors
 //===----------------------------------------------------------------------===//
 
-/// Returns a number, which may be static or computed.
+/// Returns the value of a number that may be static or computed.
 FailureOr<Value> ElementPuller::computeNumber(OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return index(*constant);
@@ -152,7 +152,8 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
       "it writes");
 }
 
-/// Returns the tensor into which others have been inserted, by loops, too.
+/// Returns the tensor into which the elements of `tensor` have been inserted,
+/// by single ops or by loops.
 static Value findBase(Value tensor) {
   for (;;) {
     if (auto slice = tensor.getDefiningOp<tensor::InsertSliceOp>())
@@ -167,8 +168,8 @@ static Value findBase(Value tensor) {
 }
 
 /// Returns what `make` builds. If `tensor` was made by insertions into a
-/// carried tensor, `indices` are remembered meanwhile as those of the carried
-/// element.
+/// carried tensor, `indices` are meanwhile accepted as the indices of the
+/// carried element, too.
 FailureOr<Value>
 ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
                           llvm::function_ref<FailureOr<Value>()> make) {
@@ -182,8 +183,9 @@ ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
   return value;
 }
 
-/// Returns the axis along which the loop's index is the index of the inserted
-/// element and runs through the whole axis.
+/// Returns the axis along which a loop inserts one element in each iteration,
+/// at the loop's index, from the first to the last. Returns nothing if there is
+/// none.
 static std::optional<size_t> findInsertedAxis(scf::ForOp loop,
                                               unsigned result) {
   Value value = loop.getYieldedValues()[result];
@@ -217,7 +219,8 @@ FailureOr<Value> ElementPuller::pullLoop(scf::ForOp op, unsigned result,
     carried[argument] = {SmallVector<Value>(indices), element, {}};
     return pull(op.getYieldedValues()[result], indices);
   };
-  // Only this iteration may write the element.
+  // If the loop inserts at its index, only the iteration of that index can
+  // write the element.
   if (std::optional<size_t> axis = findInsertedAxis(op, result))
     return pullYielded(indices[*axis], *begin);
   FailureOr<Value> low = computeScalar(op.getLowerBound());

@@ -3,21 +3,21 @@
 // The distribution of an instruction's operands and result among the threads of
 // a warp is described in "Parallel Thread Execution ISA", "Matrix Fragments for
 // mma.m16n8k16" and "for mma.m16n8k8". In terms of 32-bit words both are alike:
-// an operand of a step has 8 words of 16 rows, or of 8 columns.
+// an operand of one instruction has 16 rows, or 8 columns, of 8 words each.
 //
 // An operand's shared memory consists of rows of units of 16 bytes. A row holds
-// the terms of a place; or, if neighbours in memory are neighbouring rows (or
-// columns) of the product, it holds the places of a term, as they lie in
-// memory. `ldmatrix` reads small matrices whose rows are units: its thread 8 *
-// i + j passes the address of row j of matrix i. If rows hold 16-bit places of
-// a term, it also transposes these, so that a word holds two terms.
+// the terms of one place (row or column of the product). If places are
+// contiguous in memory instead, a row holds the places of one term. `ldmatrix`
+// reads small matrices whose rows are units: its thread 8 * i + j passes the
+// address of row j of matrix i. For rows that hold the 16-bit places of a term,
+// it also transposes the matrices, so that a word holds two terms.
 //
-// Shared memory has 32 banks, each of which delivers one word at a time. The 8
-// units that are written or read at once should therefore be in different
-// banks: threads write the units of a row; the units of 8 rows with the same
-// index are read as a matrix. So the units of each line of 128 bytes are
-// swizzled: the position of a unit is the exclusive or of its index and the
-// line's.
+// Shared memory has 32 banks, each of which delivers one word at a time. Eight
+// units that are accessed at once should therefore be in different banks:
+// threads write the units of a row together, and read the units of 8 rows with
+// the same index as a matrix. So the units of each line of 128 bytes are
+// swizzled: a unit's position in its line is the exclusive or of its index and
+// the line's index.
 //===----------------------------------------------------------------------===//
 
 #include "TensorTiles.h"
@@ -34,14 +34,16 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The threads of a warp, and those of a quad, which share a row.
+/// The threads of a warp, and of a quad, whose threads share a row.
 static constexpr int64_t kWarp = 32, kQuad = 4;
-/// The words of a step, and those that a thread stores at once: a unit.
+/// The words per row of one instruction's operand, and the words of a unit,
+/// which a thread stores at once.
 static constexpr int64_t kStepWords = 8, kUnitWords = 4;
-/// The bytes of a unit, and the units that take up all banks together.
+/// The bytes of a unit, and the number of units that occupy all banks together.
 static constexpr uint64_t kUnitBytes = 16;
 static constexpr int64_t kLineUnits = 8;
-/// The rows of a matrix that `ldmatrix` reads, and the most matrices it reads.
+/// The rows of a matrix that `ldmatrix` reads, and the most matrices that it
+/// reads at once.
 static constexpr int64_t kMatrix = 8, kMostMatrices = 4;
 
 std::optional<TensorFactors> TensorFactors::get(linalg::GenericOp op) {
@@ -65,8 +67,8 @@ TensorTiles::TensorTiles(OpBuilder &builder, Block *block,
   }
 }
 
-/// Returns whether a loop's index is itself one of the results, and part of no
-/// other one.
+/// Returns whether the index of a loop is itself one of the map's results, and
+/// occurs in no other result.
 static bool isIndex(AffineMap map, unsigned loop) {
   AffineExpr number = getAffineDimExpr(loop, map.getContext());
   return llvm::is_contained(map.getResults(), number) &&
@@ -75,7 +77,8 @@ static bool isIndex(AffineMap map, unsigned loop) {
          }) == 1;
 }
 
-/// Units mustn't extend from one row of the side's last loop into the next one.
+/// The size of the loop must be a multiple of a unit, so that no unit extends
+/// from one row of memory into the next.
 std::optional<unsigned> TensorTiles::findAlong(linalg::GenericOp op,
                                                const ProductSide &side,
                                                const TensorFactors &factors) {
@@ -89,7 +92,7 @@ std::optional<unsigned> TensorTiles::findAlong(linalg::GenericOp op,
              : std::nullopt;
 }
 
-/// Allocates the rows of all groups for each buffer.
+/// Allocates, for each side, the rows of all buffers and groups as one array.
 void TensorTiles::allocate() {
   chooseBuffers();
   for (Side &side : sides)
@@ -98,11 +101,12 @@ void TensorTiles::allocate() {
         getSharedType());
 }
 
-/// Finds a row and a column of a side's memory, expressions of some values,
-/// plus a number of further rows and columns. Further columns are whole units;
-/// further rows are multiples of a matrix's rows, or of half as many if words
-/// are read: then words of two neighbouring units of 4 rows are read at once,
-/// and units are swizzled in pairs.
+/// Returns the place of a row and column of a side's memory. `row` and `column`
+/// are expressions of the values `of`; constant further rows and columns are
+/// added. Further columns must be whole units. Further rows must be multiples
+/// of a matrix's rows, or of half of them if words are read: then words of two
+/// neighbouring units of 4 rows are read at once, and units are swizzled in
+/// pairs.
 TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
                                         AffineExpr column, ArrayRef<Value> of,
                                         int64_t furtherRows,
@@ -128,7 +132,8 @@ TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
           furtherRows * ofRow + (furtherUnits - furtherUnits % inLine) * unit};
 }
 
-/// Returns the index of an element in a side's memory.
+/// Returns the index of an element in a side's memory, given its place in a
+/// buffer.
 Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
                           Value buffer) const {
   constexpr auto kNeverWraps =
@@ -142,19 +147,20 @@ Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
                                kNeverWraps);
 }
 
-/// Returns the places of a warp's part.
+/// Returns the number of places of a warp's part of a side.
 int64_t TensorTiles::countWarpPlaces(const Side &side) const {
   return side.ofThread * (side.of->operand == 0 ? kWarp / kQuad : kQuad);
 }
 
-/// Returns the index along a side of the warp of thread d0 of a group.
+/// Returns the index, along a side, of the warp that contains thread d0 of a
+/// group.
 AffineExpr TensorTiles::getWarp(const Side &side) const {
   int64_t above = tile.rows / countWarpPlaces(sides[0]);
   AffineExpr warp = d0.floorDiv(kWarp);
   return side.of->operand == 0 ? warp % above : warp.floorDiv(above);
 }
 
-/// Returns the first place of that warp's part.
+/// Returns the first place, on a side, of the part of that warp.
 AffineExpr TensorTiles::getFirst(const Side &side) const {
   return getWarp(side) * countWarpPlaces(side);
 }
@@ -167,7 +173,8 @@ void TensorTiles::placeInTile() {
   column = apply(getFirst(sides[1]) + d1 * 2, {inGroup, inQuad});
 }
 
-/// Copies the operand asynchronously if memory has the layout that is shared.
+/// Copies the operand asynchronously if its units lie in memory just as shared
+/// memory needs them.
 LogicalResult TensorTiles::prepare(Side &side) {
   if (failed(ProductTiles::prepare(side)))
     return failure();
@@ -183,7 +190,8 @@ LogicalResult TensorTiles::prepare(Side &side) {
   return success();
 }
 
-/// A thread has two rows and two neighbouring columns of each result.
+/// A thread has two rows and two neighbouring columns of each instruction's
+/// result.
 Value TensorTiles::getPlace(const Side &side, int64_t number) {
   int64_t ofTile = number / 2, inTile = number % 2;
   if (side.of->operand == 0)
@@ -207,15 +215,17 @@ Value TensorTiles::getNumber(const Side &side) {
   return apply(getWarp(side) * ofWarp + d1, {inGroup, isRow ? quad : inQuad});
 }
 
-/// Returns the 16-bit element that was widened to this one, if there is one.
+/// Returns the 16-bit float that was widened to this element; null if there is
+/// none.
 static Value getNarrow(Value element) {
   auto wider = element.getDefiningOp<arith::ExtFOp>();
   return wider && isNarrowFloat(wider.getIn().getType()) ? wider.getIn()
                                                          : Value();
 }
 
-/// Puts the 16 bits of an element into the lower or the upper half of a word.
-/// The element has been rounded before: a bf16 is the first half of its f32.
+/// Returns a word that has the 16 bits of an element in its lower or upper
+/// half. The element has been rounded before, so a bf16 is the upper half of
+/// its f32.
 Value TensorTiles::placeHalf(OpBuilder &b, Value element, bool isUpper) const {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
@@ -235,7 +245,7 @@ Value TensorTiles::placeHalf(OpBuilder &b, Value element, bool isUpper) const {
                  : arith::ShRUIOp::create(b, loc, bits, number(16)).getResult();
 }
 
-/// The first element is in the lower half.
+/// Packs the elements of a word, the first one in the lower half.
 Value TensorTiles::packWord(OpBuilder &b, ArrayRef<Value> elements) const {
   if (elements.size() == 1)
     return arith::BitcastOp::create(b, loc, b.getI32Type(), elements.front());
@@ -244,8 +254,8 @@ Value TensorTiles::packWord(OpBuilder &b, ArrayRef<Value> elements) const {
   return arith::OrIOp::create(b, loc, low, high);
 }
 
-/// Packs a unit's words. Elements that were read together already are such
-/// words.
+/// Packs the elements of a unit into words. Elements that were read as one
+/// vector already have this form.
 Value TensorTiles::packUnit(OpBuilder &b, ArrayRef<Value> elements) const {
   auto type = VectorType::get({kUnitWords}, b.getI32Type());
   int64_t ofWord = factors.ofWord();
@@ -274,8 +284,8 @@ void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
                           /*nontemporal=*/false, llvm::MaybeAlign(kUnitBytes));
 }
 
-/// Reads the words of a step for the part's small matrix that begins at
-/// `first`.
+/// Reads, word by word, a thread's part of the small matrix at place `first`,
+/// for the terms of one instruction.
 SmallVector<Value> TensorTiles::readWords(const Side &side, Value buffer,
                                           int64_t first, int64_t step) {
   bool isLeft = side.of->operand == 0;
@@ -293,11 +303,12 @@ SmallVector<Value> TensorTiles::readWords(const Side &side, Value buffer,
   return words;
 }
 
-/// Reads the words of `count` matrices, from a place of the part on. For a left
-/// operand the matrices below each other come first, then those of the step's
-/// other terms; for a right one come all of a column's terms. If there are half
-/// as many matrices, the other half of the warp passes the same addresses,
-/// which are ignored.
+/// Reads a thread's words of `count` matrices from place `first` on, for the
+/// terms of one instruction. For a left operand the matrices below each other
+/// come first, then those of the other half of the terms; for a right operand
+/// all terms of some columns come before the next columns. With two matrices,
+/// the other half of the warp passes the same addresses, which the hardware
+/// ignores.
 SmallVector<Value> TensorTiles::readMatrices(const Side &side, Value buffer,
                                              int64_t first, int64_t count,
                                              int64_t step) {
@@ -328,7 +339,8 @@ SmallVector<Value> TensorTiles::readMatrices(const Side &side, Value buffer,
   return words;
 }
 
-/// Reads the words of a step for all small matrices of a part.
+/// Reads a thread's words of all small matrices of the warp's part, for the
+/// terms of one instruction.
 SmallVector<SmallVector<Value>>
 TensorTiles::readFragments(const Side &side, Value buffer, int64_t step) {
   bool isLeft = side.of->operand == 0;
@@ -350,8 +362,8 @@ TensorTiles::readFragments(const Side &side, Value buffer, int64_t step) {
   return fragments;
 }
 
-/// Converts words to the types of the instruction's op: pairs of f16 are
-/// vectors.
+/// Converts words to the types that nvvm.mma.sync takes: words of f16 become
+/// vectors of two elements.
 SmallVector<Value> TensorTiles::toFactors(ArrayRef<Value> words) {
   if (!factors.type.isF16())
     return SmallVector<Value>(words);
@@ -361,7 +373,8 @@ SmallVector<Value> TensorTiles::toFactors(ArrayRef<Value> words) {
   });
 }
 
-/// Adds products to the four sums that a thread has of an instruction's result.
+/// Adds an instruction's products to the four sums that a thread has of its
+/// result.
 void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                            MutableArrayRef<Value *> sums) {
   SmallVector<Value> before;

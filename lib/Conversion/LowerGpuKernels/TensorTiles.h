@@ -1,9 +1,9 @@
 //===- TensorTiles.h - Products on tensor cores -----------------*- C++ -*-===//
 //
 // The threads of a warp together multiply small matrices of low-precision
-// elements, and add the products up in f32 (`mma.sync`, from sm_80 on). A sum's
-// bits depend on nothing but the chip, which adds a fixed number of terms at
-// once, and the order of the terms.
+// elements and add up the products in f32 (`mma.sync`, from sm_80 on). The bits
+// of a sum depend only on the chip, which adds a fixed number of terms at once,
+// and on the order of the terms.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORTILES_H
@@ -13,28 +13,30 @@
 
 namespace mlir::hfta {
 
-/// The factors that tensor cores multiply, in 32-bit words that hold one or
-/// two.
+/// The type of the factors that tensor cores multiply. They are held in 32-bit
+/// words of one or two factors.
 struct TensorFactors {
   Type type; ///< bf16, f16 or tf32
 
+  /// Returns the number of factors in a word.
   int64_t ofWord() const { return type.isTF32() ? 1 : 2; }
-  /// Returns the terms of one instruction.
+  /// Returns the number of terms that one instruction adds up.
   int64_t ofStep() const { return 8 * ofWord(); }
 
-  /// Returns the factors of an op with the attribute `hfta.multiply`.
+  /// Returns the factors of an op with the attribute `hfta.multiply`; nothing
+  /// if the op has none or its sums aren't f32.
   static std::optional<TensorFactors> get(linalg::GenericOp op);
 };
 
-/// Tiles of which each warp has a part: threadRows * 8 rows and threadColumns *
-/// 4 columns.
+/// Builds tiles on tensor cores. Each warp computes a part of the tile, with
+/// threadRows * 8 rows and threadColumns * 4 columns.
 class TensorTiles : public ProductTiles {
 public:
   TensorTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
               SharedMemory &memory, const KernelProduct &product,
               const ProductTile &tile, ValueRange results, Value thread);
 
-  /// The rows and columns of one instruction's result.
+  /// The numbers of rows and columns of one instruction's result.
   static constexpr int64_t kRows = 16, kColumns = 8;
 
 protected:
@@ -52,7 +54,7 @@ protected:
   LogicalResult continueCopies(Value step) override;
   void waitForCopies() override;
 
-  /// Returns the loop along which neighbours on a side are neighbours in
+  /// Returns the loop along which neighbours on a side are contiguous in
   /// memory, in whole units; nothing if there is none.
   static std::optional<unsigned> findAlong(linalg::GenericOp op,
                                            const ProductSide &side,
@@ -68,9 +70,9 @@ protected:
   int64_t countBufferElements(const Side &side) const {
     return countRows(side) * countRowElements(side);
   }
-  /// Returns how many neighbours of a row are followed by those of the next
-  /// row; after those of all rows comes the next part of the rows. Rows are
-  /// whole unless they are cut.
+  /// Returns the length of a part of the rows, in elements. A row is cut into
+  /// parts; the same part of all rows is contiguous in shared memory, and the
+  /// next part of all rows follows. By default a row is one part.
   int64_t getRowPart(const Side &side) const {
     return rowParts[side.of->operand];
   }
@@ -81,16 +83,16 @@ protected:
   TensorFactors factors;
 
 private:
-  /// A distance from the beginning of a side's buffer, in elements: `own` is
-  /// computed by each thread, `further` is the same for all threads.
+  /// A distance from the beginning of a side's buffer, in elements: the sum of
+  /// `own`, which each thread computes, and `further`, which is constant.
   struct Place {
     Value own;
     int64_t further;
   };
 
   Type getSharedType() { return builder.getIntegerType(32 / factors.ofWord()); }
-  /// Returns whether a thread reads the side word by word: `ldmatrix` can't
-  /// transpose words.
+  /// Returns whether threads read the side word by word, as `ldmatrix` can
+  /// transpose only 16-bit elements.
   bool isReadByWord(const Side &side) const {
     return side.along && factors.ofWord() == 1;
   }
@@ -128,15 +130,16 @@ private:
                 MutableArrayRef<Value *> sums);
 
   std::array<int64_t, 2> rowParts;
-  /// The thread's quad in its warp, and its index in the quad.
+  /// The number of the thread's quad in its warp, and its index in the quad.
   Value quad, inQuad;
-  /// For each side: the first place of the warp's part that the thread reads.
+  /// For each side, the first place of the warp's part that the thread reads.
   std::array<Value, 2> readPlaces;
-  /// The first column of the warp's part that the thread has.
+  /// The first column of the warp's part that belongs to the thread.
   Value column;
-  /// For each side: where the units lie that the thread computes.
+  /// For each side, the places in shared memory of the units that the thread
+  /// loads.
   std::array<SmallVector<Place>, 2> units;
-  /// The buffers of a side that is copied.
+  /// The number of buffers of a side that is copied asynchronously.
   int64_t copyBuffers = 2;
 };
 

@@ -2,15 +2,15 @@
 //
 // Descriptors tell a warp group's instructions where operands lie: "Parallel
 // Thread Execution ISA", "Asynchronous Warpgroup Level Matrix Instructions",
-// "Shared Memory Matrix Layout" and "Matrix Descriptor". TensorTiles' shared
-// memory has such a layout already: rows of 32, 64 or 128 bytes, whose units of
-// 16 bytes are swizzled by the index of their line of 128 bytes. A row contains
-// the terms of a place or, for 16-bit elements, the places of a term; rows of
-// places that are longer are cut into such parts, each of which has all terms
-// (`getRowPart`).
+// "Shared Memory Matrix Layout" and "Matrix Descriptor". The shared memory of
+// TensorTiles already has such a layout: rows of 32, 64 or 128 bytes, whose
+// units of 16 bytes are swizzled by the index of their line of 128 bytes. A row
+// holds the terms of a place or, for 16-bit elements, the places of a term.
+// Longer rows of places are cut into parts of at most 128 bytes; each part has
+// all terms (`getRowPart`).
 //
-// Sums are distributed among threads as if each warp had 16 rows and all of its
-// group's columns of TensorTiles' small matrices.
+// Sums are distributed among threads as if each warp computed 16 rows and all
+// of its group's columns by TensorTiles' small matrices.
 //===----------------------------------------------------------------------===//
 
 #include "WarpGroupTiles.h"
@@ -26,19 +26,19 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The threads of a warp group, and the rows of its instructions' results.
+/// The threads of a warp group, and the rows of a result of its instructions.
 static constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
-/// The threads of a warp group along the rows of a result, and along its
+/// The threads of a warp group along the rows of a result, and along the
 /// columns.
 static constexpr int64_t kRowThreads = 32, kColumnThreads = 4;
-/// The columns of a result are a multiple of the first number, and at most the
-/// second one.
+/// The columns of a result are a multiple of kColumnUnit, and at most
+/// kMostColumns.
 static constexpr int64_t kColumnUnit = 8, kMostColumns = 256;
-/// The bytes of a shared row: at least, and at most. The number of rows after
+/// The least and the most bytes of a shared row, and the number of rows after
 /// which the swizzle repeats.
 static constexpr int64_t kLeastRowBytes = 32, kMostRowBytes = 128,
                          kPatternRows = 8;
-/// The unit of a descriptor's fields.
+/// The unit, in bytes, of a descriptor's fields.
 static constexpr int64_t kUnitBytes = 16;
 
 //===----------------------------------------------------------------------===//
@@ -62,7 +62,7 @@ WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
     bool isAlong = findAlong(product.op, *side, *factors).has_value();
     int64_t places = side == &product.rows ? kGroupRows : columns;
     int64_t bytes = (isAlong ? places : tile.terms) * 4 / factors->ofWord();
-    // If rows contain the places of a term, elements have to be of 16 bits.
+    // Rows that hold the places of a term need 16-bit elements.
     bool isWide = isAlong && factors->ofWord() == 1;
     if (isWide || bytes < kLeastRowBytes || !llvm::isPowerOf2_64(bytes) ||
         (!isAlong && bytes > kMostRowBytes))
@@ -71,8 +71,8 @@ WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
   ProductTile arranged = tile;
   arranged.threadRows = kGroupRows / kRowThreads;
   arranged.threadColumns = columns / kColumnThreads;
-  // A thread has two rows: if a part's columns are the product's rows, at least
-  // half of the tile's columns are kept at a time.
+  // A thread has only two rows. If parts have the product's rows as their
+  // columns, at least half of the tile must therefore be kept at a time.
   if (product.parts &&
       countKeptBytes(product, arranged, /*count=*/1) > SharedMemory::kMostBytes)
     return std::nullopt;
@@ -91,7 +91,7 @@ WarpGroupTiles::WarpGroupTiles(OpBuilder &builder, Block *block,
       cutRows(side, countRowPlaces(tile, side.of->operand, factors));
 }
 
-/// Returns the number of a warp group's places on a side.
+/// Returns the number of places that a warp group has on a side.
 static int64_t countPlacesOf(const ProductTile &tile, unsigned operand) {
   return operand == 0 ? kGroupRows : tile.threadColumns * kColumnThreads;
 }
@@ -107,14 +107,15 @@ int64_t WarpGroupTiles::countPlaces(const Side &side) const {
   return countPlacesOf(tile, side.of->operand);
 }
 
-/// Aligns buffers so that lines begin where the hardware's swizzle begins.
+/// Aligns buffers so that lines begin where the hardware's swizzle pattern
+/// begins.
 void WarpGroupTiles::allocate() {
   memory.align(kPatternBytes);
   TensorTiles::allocate();
 }
 
 /// Waits for copies, and makes the threads' copies and stores visible to
-/// products, which read shared memory by the asynchronous proxy.
+/// products, which read shared memory through the asynchronous proxy.
 void WarpGroupTiles::waitForCopies() {
   TensorTiles::waitForCopies();
   NVVM::FenceProxyOp::create(
@@ -128,7 +129,7 @@ void WarpGroupTiles::waitForCopies() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The swizzle of memory's rows, by their bytes.
+/// The descriptor's code of the swizzle, by the bytes of a row.
 enum class Turn : uint64_t { of128 = 1, of64 = 2, of32 = 3 };
 } // namespace
 
@@ -138,7 +139,8 @@ static Turn getTurn(int64_t rowBytes) {
                                          : Turn::of32;
 }
 
-/// Returns where a warp group's part of a buffer begins, in units.
+/// Returns the address at which a warp group's part of a buffer begins, in
+/// units.
 Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
   int64_t elementBytes = 4 / factors.ofWord();
   int64_t bufferUnits = countBufferElements(side) * elementBytes / kUnitBytes;
@@ -147,8 +149,8 @@ Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
   AffineExpr warpGroup = d0.floorDiv(kGroupThreads);
   AffineExpr part =
       side.of->operand == 0 ? warpGroup % above : warpGroup.floorDiv(above);
-  // With rows of a term's places, a part of all terms' rows is followed by the
-  // next part.
+  // If rows hold the places of a term, one part of the rows of all terms is
+  // followed by the next part.
   int64_t partUnits = side.along
                           ? places / getRowPart(side) * tile.terms * rowUnits
                           : places * rowUnits;
@@ -164,15 +166,16 @@ Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
   return arith::AddIOp::create(builder, loc, address, begin);
 }
 
-/// Returns a descriptor of the terms of one of a step's instructions, from
-/// `begin` on.
+/// Returns the descriptor of an operand of a step's instruction number `part`.
+/// `begin` is the address of the step's terms, in units.
 Value WarpGroupTiles::describe(const Side &side, Value begin, int64_t part) {
   constexpr int64_t kAddressBits = 14;
   int64_t rowUnits = countRowBytes(side) / kUnitBytes;
   int64_t terms = factors.ofStep();
   int64_t stepUnits =
       side.along ? part * terms * rowUnits : part * terms / unit;
-  // The distances to the next part of the rows, and to the next 8 rows.
+  // The distance to the next part of the rows, and the distance to the next 8
+  // rows.
   uint64_t leading = side.along ? tile.terms * rowUnits : 1;
   uint64_t stride = kPatternRows * rowUnits;
   uint64_t fixed = leading << 16 | stride << 32 |
@@ -194,7 +197,8 @@ Value WarpGroupTiles::describe(const Side &side, Value begin, int64_t part) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the index of a thread's sum in an instruction's result: for every 8
-/// columns there is a pair of neighbours in the upper row and one in the lower.
+/// columns there is a pair of neighbours in the upper row and another pair in
+/// the lower row.
 static int64_t getNumberOf(int64_t row, int64_t column) {
   return column / 2 * 4 + row * 2 + column % 2;
 }
@@ -251,7 +255,8 @@ Value WarpGroupTiles::begin(Value step, Value sums) {
   return sums;
 }
 
-/// The sums are operands of the wait, so that they aren't read before it.
+/// Makes the sums operands and results of the wait, so that they can't be read
+/// before it.
 SmallVector<Value> WarpGroupTiles::waitForSums(Value sums) {
   toEnd();
   size_t count = cast<LLVM::LLVMStructType>(sums.getType()).getBody().size();
@@ -272,8 +277,8 @@ SmallVector<Value> WarpGroupTiles::waitForSums(Value sums) {
                     .getResult(0));
 }
 
-/// Begins the products here only if no element is computed meanwhile: that may
-/// call functions, during which no product may be in flight.
+/// Begins the products here only if both sides are copied. Computing an element
+/// may call functions, and ptxas lets no product be in flight during a call.
 void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
   if (llvm::all_of(sides, [](const Side &side) { return side.isCopied; }))
     begun = begin(step, pack(before));

@@ -1,9 +1,10 @@
 //===- WarpGroupTiles.h - Products of warp groups ---------------*- C++ -*-===//
 //
-// Four neighbouring warps, a warp group, multiply 64 rows and up to 256 columns
-// of matrices in shared memory without loading them into registers (`wgmma`,
-// only on sm_90a). Sums have the same bits as with `mma.sync` on that chip:
-// both instructions add up the same number of terms at once, in the same order.
+// A warp group, four neighbouring warps, multiplies 64 rows and up to 256
+// columns of matrices in shared memory without loading them into registers
+// (`wgmma`, only on sm_90a). Sums have the same bits as with `mma.sync` on that
+// chip: both instructions add up the same number of terms at once, in the same
+// order.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPGROUPTILES_H
@@ -13,8 +14,8 @@
 
 namespace mlir::hfta {
 
-/// Tiles of which each warp group has 64 rows at a time, and all columns or a
-/// part of them. A thread has two of these rows.
+/// Builds tiles of which each warp group computes 64 rows and all columns or a
+/// part of them. A thread has sums of two of these rows.
 class WarpGroupTiles : public TensorTiles {
 public:
   WarpGroupTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
@@ -22,17 +23,17 @@ public:
                  const ProductTile &tile, ValueRange results, Value thread);
 
   /// Returns a tile of the same size and number of threads, whose elements are
-  /// distributed among threads as in warp groups; nothing if warp groups can't
-  /// compute it.
+  /// distributed among threads as warp groups do it. Returns nothing if warp
+  /// groups can't compute the tile.
   static std::optional<ProductTile> arrange(const ProductTile &tile,
                                             const KernelProduct &product);
 
 protected:
-  /// The bytes after which the swizzle of rows repeats.
+  /// The number of bytes after which the swizzle of rows repeats.
   static constexpr int64_t kPatternBytes = 1024;
 
-  /// Returns the length of a shared row in places, if a row contains the places
-  /// of one term.
+  /// Returns the length of a row of shared memory in places, for sides whose
+  /// rows hold the places of one term.
   static int64_t countRowPlaces(const ProductTile &tile, unsigned operand,
                                 const TensorFactors &factors);
   void allocate() override;
@@ -40,10 +41,10 @@ protected:
   SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums) override;
   void waitForCopies() override;
 
-  /// Begins a step's products, which add to the sums `before`. Returns the new
-  /// sums as one value, which can't be read until `waitForSums`.
+  /// Begins a step's products and adds them to the sums `before`. Returns the
+  /// new sums as one value, which mustn't be read before `waitForSums`.
   Value begin(Value step, Value before);
-  /// Waits for all products that the thread's group has begun, and returns the
+  /// Waits for all products that the thread's warp group has begun. Returns the
   /// sums.
   SmallVector<Value> waitForSums(Value sums);
   // Convert a thread's sums to the struct that the instructions use, and back.
@@ -58,7 +59,7 @@ private:
   Value findBegin(const Side &side, Value buffer);
   Value describe(const Side &side, Value begin, int64_t part);
 
-  /// The sums of products in flight; NULL: no products have been begun.
+  /// The sums of the products in flight; NULL if no products have been begun.
   Value begun;
 };
 

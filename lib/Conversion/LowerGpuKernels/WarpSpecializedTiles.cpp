@@ -2,8 +2,8 @@
 //
 // See "Parallel Thread Execution ISA", "Asynchronous Data Movement" and
 // "mbarrier". The phases of an mbarrier are distinguished by their parity. A
-// thread that waits for the phase before the first one goes on at once, as the
-// producer does with buffers that haven't been filled yet.
+// thread that waits for the phase before the first one continues at once; so
+// the producer fills each buffer for the first time without waiting.
 //===----------------------------------------------------------------------===//
 
 #include "WarpSpecializedTiles.h"
@@ -21,27 +21,27 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 static constexpr int64_t kWarp = 32;
-/// The most threads of a block.
+/// The most threads of a block that hardware allows.
 static constexpr int64_t kMostThreads = 1024;
-/// The most bytes of a ring buffer: a multiprocessor of a Hopper has room for
-/// those of two blocks.
+/// The most bytes of a ring buffer: a multiprocessor of the Hopper architecture
+/// has room for the buffers of two blocks.
 static constexpr int64_t kMostBytes = 96 * 1024;
 static constexpr int64_t kMostBuffers = 4, kEnoughBuffers = 3;
-/// The least number of instructions of a step for each tile of a warp group, if
-/// the step without a producer has as many terms.
+/// The least number of instructions by which a warp group adds up the terms of
+/// a step, unless a step without a producer has fewer.
 static constexpr int64_t kLeastInstructions = 2;
-/// The most terms of a step, as a multiple of those of a step without a
+/// The most terms of a step, as a multiple of the terms of a step without a
 /// producer.
 static constexpr int64_t kMostTerms = 4;
-/// NVVM's address space of the shared memory of a cluster of blocks.
+/// NVVM's address space of the shared memory of a block cluster.
 static constexpr unsigned kClusterSpace = 7;
 
 //===----------------------------------------------------------------------===//
 // Choice of tiles
 //===----------------------------------------------------------------------===//
 
-/// Returns the box that one copy takes of a side; nothing if there is none, or
-/// if anything but zeros might be beyond the last term.
+/// Returns the box of a side that one instruction copies. Returns nothing if
+/// there is none, or if terms beyond the last one might not be zeros.
 std::optional<TensorMap>
 WarpSpecializedTiles::findMap(const KernelProduct &product,
                               const ProductSide &side,
@@ -71,8 +71,8 @@ WarpSpecializedTiles::choose(const ProductTile &tile,
   if (tile.countThreads() + WarpSpecialization::kProducers > kMostThreads)
     return std::nullopt;
   int64_t ofStep = TensorFactors::get(product.op)->ofStep();
-  // Shorter steps would spend more time waiting for each other than
-  // multiplying.
+  // With shorter steps, threads would wait for each other longer than they
+  // multiply.
   int64_t least = std::min(tile.terms, kLeastInstructions * ofStep);
   for (int64_t terms = kMostTerms * tile.terms; terms >= least;
        terms -= ofStep) {
@@ -87,7 +87,7 @@ WarpSpecializedTiles::choose(const ProductTile &tile,
 }
 
 /// Returns whether groups of threads have the same terms with both tiles, and
-/// no more zeros after them: then the length of steps changes no bits.
+/// no more zeros after them, so that the length of steps changes no bits.
 bool WarpSpecializedTiles::hasSameParts(const ProductTile &tile,
                                         const ProductTile &other,
                                         int64_t termCount) {
@@ -137,8 +137,8 @@ static Value toWord(OpBuilder &builder, Location loc, Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
 }
 
-/// Nothing else may be stored in the mbarriers' memory, even once they aren't
-/// needed any more.
+/// The memory of mbarriers is kept: nothing else may be stored in it, even once
+/// they aren't needed any more.
 void WarpSpecializedTiles::allocate() {
   for (Value *barriers : {&full, &empty})
     *barriers =
@@ -154,7 +154,8 @@ Value WarpSpecializedTiles::isThread(arith::CmpIPredicate predicate,
   return arith::CmpIOp::create(builder, loc, predicate, inBlock, other);
 }
 
-/// A memref becomes a pointer once kernels are functions of the LLVM dialect.
+/// Casts a memref to a pointer, which it becomes when kernels are converted to
+/// the LLVM dialect.
 Value WarpSpecializedTiles::findAddress(Value memory, Value bytes) {
   toEnd();
   Type pointer =
@@ -173,7 +174,7 @@ Value WarpSpecializedTiles::findBarrier(Value barriers, Value step) {
                      apply(d0 % specialization.buffers * kBytes, step));
 }
 
-/// Builds code for some threads only.
+/// Builds code that only threads run for which the condition holds.
 LogicalResult
 WarpSpecializedTiles::buildFor(Value condition,
                                llvm::function_ref<LogicalResult()> own) {
@@ -187,9 +188,9 @@ WarpSpecializedTiles::buildFor(Value condition,
   return built;
 }
 
-/// Initialises the mbarriers, by one thread. A buffer is full when the bytes
-/// that the producer expects have arrived; it is empty when each warp has read
-/// it.
+/// Lets one thread initialise the mbarriers. A buffer is full when the bytes
+/// that the producer expects have arrived; it is empty when every consumer warp
+/// has read it.
 void WarpSpecializedTiles::initialize() {
   (void)buildFor(isThread(arith::CmpIPredicate::eq, 0), [&] {
     for (auto [barriers, arrivals] :
@@ -208,7 +209,7 @@ void WarpSpecializedTiles::initialize() {
 }
 
 void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
-  // Nanoseconds for which a thread may be suspended before it checks again.
+  // The nanoseconds for which a thread may be suspended before it checks again.
   constexpr int64_t kTicks = 10'000'000;
   Value barrier = findBarrier(barriers, step);
   Value parity = apply(
@@ -219,8 +220,8 @@ void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
                                         constant(builder, loc, kTicks));
 }
 
-/// Reports by one thread that its warp's threads have read the step before this
-/// one, if there is one.
+/// Reports, by one thread of each warp, that the warp has finished reading the
+/// buffer of the step before this one, if there is one.
 void WarpSpecializedTiles::releaseBefore(Value step) {
   Value lane = apply(d0 % kWarp, inBlock), none = puller.index(0);
   Value before = apply(d0 - 1, step);
@@ -242,9 +243,9 @@ void WarpSpecializedTiles::releaseBefore(Value step) {
 // The producer
 //===----------------------------------------------------------------------===//
 
-/// Copies a box, which begins at the indices `loops` of the op's loops. The
-/// copies' tensors follow each other in memory, or all copies have the same
-/// one.
+/// Copies a box that begins at the loop indices `loops`. The last coordinate is
+/// the copy of the model: the copies' tensors follow each other in memory, or
+/// all copies share one tensor.
 void WarpSpecializedTiles::copyBox(const Side &side, Value to,
                                    ArrayRef<Value> loops, Value step) {
   unsigned number = side.of->operand;
@@ -276,15 +277,15 @@ void WarpSpecializedTiles::copyBox(const Side &side, Value to,
       /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
 }
 
-/// Returns the loops of more than one iteration. The first one's index may go
-/// beyond its end.
+/// Returns the loops of more than one iteration. The index of the first of them
+/// may go beyond the loop's end.
 SmallVector<unsigned> WarpSpecializedTiles::findLong(ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   return llvm::filter_to_vector(loops,
                                 [&](unsigned loop) { return sizes[loop] > 1; });
 }
 
-/// Copies a side's elements of a step for one group of threads.
+/// Copies a side's elements of one step for one group of threads.
 void WarpSpecializedTiles::copy(const Side &side, int64_t ofGroup, Value step) {
   AffineExpr buffer = d0 % specialization.buffers;
   AffineExpr begin = (buffer * tile.groups + ofGroup) * countBufferBytes(side);
@@ -336,8 +337,8 @@ void WarpSpecializedTiles::produce() {
 // The consumers
 //===----------------------------------------------------------------------===//
 
-/// Adds up all steps. A step's products are in flight while threads wait for
-/// the next one's operands.
+/// Adds up the terms of all steps. The products of a step are in flight while
+/// threads wait for the operands of the next one.
 LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
   Value zero = puller.index(0), one = puller.index(1);
   Value end = puller.index(countSteps());
@@ -357,7 +358,7 @@ LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
   block = outer;
   sums = waitForSums(pack(SmallVector<Value>(loop.getResults())));
   toEnd();
-  // From here on shared memory is used for something else.
+  // Waits for all consumers, as shared memory is reused from here on.
   memory.synchronize(builder, loc);
   return success();
 }

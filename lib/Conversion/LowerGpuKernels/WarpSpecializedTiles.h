@@ -1,10 +1,11 @@
 //===- WarpSpecializedTiles.h - Products with a producer warp ---*- C++ -*-===//
 //
-// A warp of its own, the producer, has hardware copy boxes of both operands
-// into a ring buffer (TensorMaps.h), while warp groups, the consumers, multiply
-// what is there. They synchronize by mbarriers in shared memory: each buffer
-// has one for being full and one for being empty. The terms that are added, and
-// their order, are the same as without a producer.
+// The producer, an additional warp, lets the hardware copy boxes of both
+// operands into a ring buffer (TensorMaps.h), while the consumers, warp groups,
+// multiply what has arrived. They synchronize by mbarriers in shared memory:
+// each buffer has one that reports that it is full and one that reports that it
+// is empty. The terms that are added, and their order, are the same as without
+// a producer.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPSPECIALIZEDTILES_H
@@ -15,17 +16,19 @@
 
 namespace mlir::hfta {
 
-/// How a block computes its tile with a producer.
+/// The way in which a block with a producer computes its tile.
 struct WarpSpecialization {
-  ProductTile tile; ///< its terms may differ from other chips'
+  ProductTile tile; ///< the tile, whose steps may be longer or shorter than on
+                    ///< other chips
   std::array<TensorMap, 2> maps;
   int64_t buffers;
 
-  /// Returns the threads of a block; the producer comes last.
+  /// Returns the number of threads of a block; the producer is the last warp.
   int64_t countThreads() const { return tile.countThreads() + kProducers; }
   static constexpr int64_t kProducers = 32;
 };
 
+/// Builds the code of a thread of a block with a producer warp.
 class WarpSpecializedTiles : public WarpGroupTiles {
 public:
   /// `maps` is the address of the kernel's tensor maps.
@@ -34,8 +37,8 @@ public:
                        const WarpSpecialization &specialization,
                        ValueRange results, Value thread, Value maps);
 
-  /// Chooses a specialization of a tile that warp groups can compute
-  /// (`arrange`); nothing if an operand can't be copied in this way.
+  /// Chooses the specialization of a tile that warp groups can compute
+  /// (`arrange`). Returns nothing if an operand can't be copied as boxes.
   static std::optional<WarpSpecialization> choose(const ProductTile &tile,
                                                   const KernelProduct &product);
 
@@ -64,14 +67,15 @@ private:
   }
   /// Builds a comparison of the thread's index in its block with `number`.
   Value isThread(arith::CmpIPredicate predicate, int64_t number);
-  /// Returns the address `bytes` after the beginning of a part of shared
+  /// Returns the address `bytes` bytes after the beginning of a part of shared
   /// memory.
   Value findAddress(Value memory, Value bytes);
   Value findBarrier(Value barriers, Value step);
   LogicalResult buildFor(Value condition,
                          llvm::function_ref<LogicalResult()> own);
   void initialize();
-  /// Waits for the phase of a step's buffer, or for the phase before it.
+  /// Waits for the phase in which a step uses its buffer, or for the phase
+  /// before.
   void waitFor(Value barriers, Value step, bool isBefore);
   void produce();
   void fill(Value step);
@@ -82,7 +86,7 @@ private:
 
   const WarpSpecialization &specialization;
   Value maps;
-  Value full, empty; ///< the mbarriers of all buffers
+  Value full, empty; ///< mbarriers, one for each buffer
 };
 
 } // namespace mlir::hfta

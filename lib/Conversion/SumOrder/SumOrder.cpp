@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns how `index` changes with `axes` alone, starting where they are all
-/// 0.
+/// Returns the growth of `index` as a function of `axes` alone, from the point
+/// at which all axes are 0.
 static AffineExpr restrict(AffineExpr index, unsigned loops,
                            ArrayRef<unsigned> axes) {
   MLIRContext *context = index.getContext();

@@ -14,8 +14,9 @@ struct Joined {
 };
 } // namespace
 
-/// Joins the operands' shapes. A batch axis only meets batch axes or axes of
-/// size 1.
+/// Returns the shape to which ONNX broadcasts the operands. An axis that
+/// depends on the batch size in one operand must depend on it in the same way,
+/// or have size 1, in all others; else the graph gets a fixed batch size.
 static Joined join(GraphWriter &writer, ValueRange operands) {
   Joined joined;
   for (Value operand : operands) {
@@ -52,7 +53,7 @@ static SmallVector<std::string> getNames(GraphWriter &writer,
   return names;
 }
 
-/// Adds a node with the op's operands that defines its result.
+/// Adds a node that has the op's operands and defines its result.
 static ::onnx::NodeProto *defineAs(GraphWriter &writer, Operation *op,
                                    StringRef type) {
   Joined joined = join(writer, op->getOperands());
@@ -60,7 +61,8 @@ static ::onnx::NodeProto *defineAs(GraphWriter &writer, Operation *op,
                        op->getResult(0), joined.shape, joined.scales);
 }
 
-/// Returns ONNX's name of an op that has a counterpart with equal operands.
+/// Returns the name of the ONNX operator that has the same operands as the op,
+/// or an empty string.
 static StringRef getCounterpart(Operation *op) {
   static const std::pair<StringLiteral, StringLiteral> names[] = {
       {"hfta.abs", "Abs"},           {"hfta.acos", "Acos"},

@@ -14,9 +14,9 @@ namespace mlir::hfta {
 static constexpr int64_t kIrVersion = 8;
 static constexpr int64_t kOpset = 17;
 
-/// Lists the parameters in the metadata if the names and uses of the
-/// initializers don't show them: training the file again then trains the same
-/// initializers.
+/// Writes a list of the trained parameters into the file's metadata if the
+/// importer couldn't find them by the initializers' names and uses. So another
+/// training of the exported file trains the same initializers.
 static void addParameterList(ModelOp model, ArrayRef<std::string> initializers,
                              ::onnx::ModelProto &header) {
   llvm::StringSet<> written;
@@ -42,8 +42,8 @@ static void addParameterList(ModelOp model, ArrayRef<std::string> initializers,
   entry->set_value(names);
 }
 
-/// Lists the running statistics with which batch normalizations normalize in
-/// training, too.
+/// Writes the names of frozen running statistics into the file's metadata:
+/// batch normalizations normalize with these in training as well.
 static void addFrozenStatistics(func::FuncOp forward,
                                 ::onnx::ModelProto &header) {
   std::vector<std::string> names;
@@ -72,8 +72,8 @@ static void addFrozenStatistics(func::FuncOp forward,
   entry->set_value(llvm::join(names, "\n"));
 }
 
-/// Defines the operator of Hfta's own domain as a function of the file, for
-/// runtimes that don't know it.
+/// Defines Hfta's own operator, the identity that stops gradients, as a
+/// function in the file, for runtimes that don't know Hfta's domain.
 static void addOwnOperator(::onnx::ModelProto &header) {
   auto *opset = header.add_opset_import();
   opset->set_domain(kOnnxDomain.str());
@@ -101,8 +101,8 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   bool usesOwn = false;
   for (bool symbolic : {true, false}) {
     ::onnx::GraphProto graph;
-    // Models of several files have a number in their names, which doesn't
-    // belong to a single copy.
+    // If a job has several files, the models' names end in a number, which says
+    // nothing about the exported copy.
     graph.set_name(model.getSymName().split('.').first.str());
     onnx_export::GraphWriter writer(forward, graph, symbolic);
     if (failed(writer.write()))

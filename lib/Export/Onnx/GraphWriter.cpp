@@ -129,8 +129,8 @@ static NodeProto *appendNode(::onnx::GraphProto &graph, UniqueNames &nodeNames,
 NodeProto *GraphWriter::define(StringRef type, ArrayRef<std::string> inputs,
                                Value result, ArrayRef<int64_t> shape,
                                ArrayRef<Scale> scales) {
-  // An output has its full shape: it is broadcast below if this shape is
-  // smaller.
+  // A model output has its full shape. A smaller result is expanded later, by
+  // getFull(), so it doesn't get the output's name.
   bool isFull = shape == getShape(result);
   std::string name = isFull ? makeResultName(result)
                             : makeName(getLocationName(result.getLoc()));
@@ -152,7 +152,7 @@ std::string GraphWriter::add(StringRef type, ArrayRef<std::string> inputs,
   return name;
 }
 
-/// Appends one element as it lies in memory.
+/// Appends the elements' bytes as they lie in memory; an i1 takes one byte.
 template <typename Elements>
 static void appendRaw(const Elements &elements, Type type, std::string &raw) {
   size_t bytes = std::max(1u, type.getIntOrFloatBitWidth() / 8);
@@ -189,7 +189,7 @@ std::string GraphWriter::addConstant(ElementsAttr elements,
   } else {
     appendRaw(cast<DenseElementsAttr>(elements).getValues<APInt>(), type, *raw);
   }
-  // The attribute may hold more equal rows than the shape has.
+  // If all rows are equal, `shape` may have fewer rows than the attribute.
   raw->resize(count * std::max(1u, type.getIntOrFloatBitWidth() / 8));
   return name;
 }
@@ -258,7 +258,7 @@ Tensor GraphWriter::getFull(Value value) {
   SmallVector<Scale> scales(shape.size());
   size_t offset = shape.size() - tensor.shape.size();
   llvm::copy(tensor.scales, scales.begin() + offset);
-  // A first axis that is only now expanded to the batch size depends on it.
+  // If axis 0 is expanded to the batch size here, its size depends on it.
   bool stretchesFirst = offset > 0 || tensor.shape[0] != shape[0];
   if (symbolic && stretchesFirst && shape[0] == batch)
     scales[0].factor = 1;
@@ -273,16 +273,16 @@ Tensor GraphWriter::getFull(Value value) {
   return full;
 }
 
-/// Returns the scales after a reshape; nothing if the batch would be divided
-/// between axes.
+/// Returns the scales of the axes after a reshape to `shape`, or nothing if the
+/// reshape would divide the batch between several axes.
 static std::optional<SmallVector<Scale>>
 reshapeScales(const Tensor &tensor, ArrayRef<int64_t> shape, int64_t batch) {
   SmallVector<Scale> scales(shape.size());
   int64_t axis = tensor.getBatchAxis();
   if (axis < 0)
     return scales;
-  // In row-major order the batch is the middle of outer * batch * inner, which
-  // a reshape preserves.
+  // In row-major order, the elements form [outer, batch, inner], and a reshape
+  // preserves that order.
   int64_t outer = tensor.scales[axis].outer;
   for (int64_t size : ArrayRef<int64_t>(tensor.shape).take_front(axis))
     outer *= size;
@@ -352,7 +352,7 @@ static VariableOp getVariable(ReadOp read) {
       read, read.getVariableAttr());
 }
 
-/// Reports every op that can't be written. Returns whether there is none.
+/// Reports every op that can't be exported. Returns true if there is none.
 bool GraphWriter::checkOps() {
   bool good = true;
   for (Operation &op : forward.getBody().front()) {
@@ -490,7 +490,7 @@ LogicalResult GraphWriter::write() {
   return success();
 }
 
-/// Erases nodes that have no use left after a bias was folded into its layer.
+/// Erases nodes that became unused when a bias was folded into its layer.
 void GraphWriter::removeUnused() {
   llvm::StringSet<> used;
   for (const auto &output : graph.output())

@@ -14,9 +14,10 @@
 
 namespace mlir::hfta::onnx_export {
 
-/// The dependence of an axis' size on the batch size: `factor` times it, or not
-/// at all (0). Where the batch shares an axis with others, `outer` is the
-/// number of elements of the axis' slower part: 10 for [10 * batch * 3].
+/// The dependence of an axis' size on the batch size: the size is `factor`
+/// times the batch size, or independent of it if `factor` is 0. If the batch
+/// was merged with other axes into this one, `outer` is the product of the
+/// sizes of the axes before it: 10 for [10 * batch * 3].
 struct Scale {
   int64_t factor = 0, outer = 1;
 
@@ -27,24 +28,24 @@ struct Scale {
   bool operator!=(const Scale &other) const { return !(*this == other); }
 };
 
-/// Makes each name unique.
+/// A set of names, which makes new names unique.
 class UniqueNames {
 public:
-  /// Returns false if the name is taken.
+  /// Adds a name. Returns false if the name is taken.
   bool insert(StringRef name) { return names.insert(name).second; }
   /// Returns `base` if it is free, otherwise `base` with a number.
   std::string make(StringRef base);
 
 private:
   llvm::StringSet<> names;
-  /// The last number that was appended to each base, so that make() doesn't try
-  /// 1, 2, 3 and so on again: thousands of values may share a base.
+  /// The last number that was appended to each base. So make() doesn't try 1,
+  /// 2, 3, … again, although thousands of values may share a base.
   llvm::StringMap<int> numbers;
 };
 
-/// An ONNX value that stands for an hfta value. Its shape may lack leading axes
-/// of the hfta value's, or have size 1 where that is larger, since elementwise
-/// ops of ONNX broadcast implicitly.
+/// The ONNX value for an hfta value. Its shape may lack leading axes of the
+/// hfta value, or have size 1 where the hfta value's axis is larger, since
+/// elementwise ops of ONNX broadcast implicitly.
 struct Tensor {
   std::string name;
   SmallVector<int64_t> shape;
@@ -54,27 +55,31 @@ struct Tensor {
   int64_t getBatchAxis() const;
 };
 
-/// Writes one @forward. Handlers (Handlers.h) translate single ops.
+/// Translates a function @forward into an ONNX graph. Handlers (Handlers.h)
+/// translate single ops.
 class GraphWriter {
 public:
-  /// With `symbolic`, axis 0 of all inputs is the symbol "batch".
+  /// With `symbolic`, the size of axis 0 of all inputs is the symbol "batch";
+  /// otherwise all sizes are numbers.
   GraphWriter(func::FuncOp forward, ::onnx::GraphProto &graph, bool symbolic);
 
-  /// Writes the graph. On failure errors have been reported, unless
-  /// `needsFixedBatch()` is set.
+  /// Writes the graph. Fails after reporting all ops that can't be exported. If
+  /// `needsFixedBatch()` is set afterwards, the graph is incomplete, and has to
+  /// be written by another GraphWriter without `symbolic`.
   LogicalResult write();
 
-  /// Notes that the batch size must be written into the graph after all.
+  /// Notes that the graph is only correct for one batch size.
   void requireFixedBatch() { fixedBatch = true; }
   bool needsFixedBatch() const { return fixedBatch && symbolic; }
 
-  /// Returns the variables that the graph reads.
+  /// Returns the names of the variables that the graph reads.
   const std::vector<std::string> &getParameters() const { return parameters; }
 
   //===--- For handlers ---------------------------------------------------===//
-  /// Returns the ONNX value of an hfta value.
+  /// Returns the ONNX value for an hfta value; it may have to be broadcast.
   const Tensor &get(Value value) { return tensors[value]; }
-  /// Returns the ONNX value, with the shape of the hfta value.
+  /// Returns the ONNX value in the hfta value's full shape, to which an Expand
+  /// node broadcasts it if necessary.
   Tensor getFull(Value value);
   void set(Value value, Tensor tensor) { tensors[value] = std::move(tensor); }
   bool isLive(Value value) const { return live.contains(value); }
@@ -83,28 +88,31 @@ public:
   ::onnx::NodeProto *define(StringRef type, ArrayRef<std::string> inputs,
                             Value result, ArrayRef<int64_t> shape,
                             ArrayRef<Scale> scales);
-  /// Adds a node that defines a new value; returns the value's name.
+  /// Adds a node that defines a new value. Returns the value's name.
   std::string add(StringRef type, ArrayRef<std::string> inputs, Location loc,
                   ::onnx::NodeProto **node = nullptr);
-  /// Adds a list of integers.
+  /// Adds a one-dimensional constant of i64, and returns its name.
   std::string addIntegers(ArrayRef<int64_t> values, Location loc);
-  /// Adds a tensor of any kind.
+  /// Adds a constant of any element type, and returns its name. `shape` may
+  /// have fewer rows than `elements` if all rows are equal.
   std::string addConstant(DenseElementsAttr elements, Location loc);
   std::string addConstant(ElementsAttr elements, ArrayRef<int64_t> shape,
                           Location loc);
-  /// Adds one number of the element type.
+  /// Adds a scalar constant of the element type, and returns its name.
   std::string addScalar(Type elementType, double value, Location loc);
-  /// Adds a shape operand: the sizes, or multiples of the batch size.
+  /// Adds a one-dimensional tensor of sizes, such as the shape operand of
+  /// Reshape, and returns its name. Sizes with a scale are computed from the
+  /// batch size at run time.
   std::string addShape(ArrayRef<int64_t> shape, ArrayRef<Scale> scales,
                        Location loc);
-  /// Reshapes `tensor` to a shape with as many elements, named after `result`
-  /// if there is one.
+  /// Adds a Reshape of `tensor` to a shape with as many elements. The new value
+  /// is named after `result` if that isn't null.
   Tensor reshape(const Tensor &tensor, ArrayRef<int64_t> shape, Location loc,
                  Value result = Value());
 
-  /// Returns a name that no other value has.
+  /// Returns `base`, with a number appended if another value has that name.
   std::string makeName(StringRef base);
-  /// Notes that the op needs no node of its own.
+  /// Marks an op as written, so that it gets no node of its own.
   void markDone(Operation *op) { done.insert(op); }
   int64_t getBatch() const { return batch; }
 
@@ -125,7 +133,7 @@ private:
   bool symbolic;
   bool fixedBatch = false;
   int64_t batch = -1;
-  std::string batchName; ///< name of a list that holds the batch size
+  std::string batchName; ///< a value of shape [1] that holds the batch size
   llvm::DenseMap<Value, Tensor> tensors;
   llvm::DenseMap<Value, std::string> outputNames;
   llvm::DenseSet<Value> live;
@@ -134,7 +142,8 @@ private:
   std::vector<std::string> parameters;
 };
 
-/// Returns ONNX's number of an element type, 0 if there is none.
+/// Returns the number of an element type in ONNX's enumeration
+/// TensorProto.DataType, or 0 if ONNX has no such type.
 int getElementTypeNumber(Type type);
 
 void setInt(::onnx::NodeProto *node, StringRef name, int64_t value);

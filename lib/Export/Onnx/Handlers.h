@@ -7,13 +7,15 @@
 
 namespace mlir::hfta::onnx_export {
 
-/// Writes one kind of op in inference mode.
+/// The functions that export ops of one kind, as they are computed in
+/// inference.
 struct ExportHandler {
   llvm::StringLiteral op;
-  /// Fails, with a reason, if this op can't be written.
+  /// Fails, and sets the reason, if this op can't be exported. Null if all ops
+  /// of the kind can be.
   LogicalResult (*check)(Operation *op, std::string &reason);
   void (*write)(GraphWriter &writer, Operation *op);
-  /// Returns the operands that matter in inference; null: all do.
+  /// Returns the operands that the op reads in inference. Null if it reads all.
   SmallVector<Value> (*getUsed)(Operation *op) = nullptr;
 };
 

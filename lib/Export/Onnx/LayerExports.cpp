@@ -8,8 +8,9 @@ namespace mlir::hfta::onnx_export {
 // Biases
 //===----------------------------------------------------------------------===//
 
-/// Returns the only use of `result` if it adds a variable along `axis`: Gemm
-/// and Conv have an operand for such a bias.
+/// If the only use of `result` adds a variable to it along `axis`, returns that
+/// op and sets `bias` to the variable's value; otherwise returns null. Gemm and
+/// Conv have an operand for such a bias.
 static AddOp findBias(Value result, int64_t axis, Value &bias) {
   if (!result.hasOneUse())
     return AddOp();
@@ -26,7 +27,8 @@ static AddOp findBias(Value result, int64_t axis, Value &bias) {
   return add;
 }
 
-/// Adds a node that computes `op`'s result, with the bias if there is one.
+/// Adds a node that defines `result`. If a bias is added to the result, the
+/// node gets the bias as its last operand and defines the sum.
 static ::onnx::NodeProto *defineWithBias(GraphWriter &writer, StringRef type,
                                          SmallVector<std::string> inputs,
                                          Value result, ArrayRef<Scale> scales) {
@@ -46,7 +48,7 @@ static ::onnx::NodeProto *defineWithBias(GraphWriter &writer, StringRef type,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The iteration axis of each axis of the tensors.
+/// The iteration axes to which the axes of the operands and the result belong.
 struct ContractionAxes {
   SmallVector<unsigned> lhs, rhs, result;
 };
@@ -71,7 +73,8 @@ static LogicalResult checkContract(Operation *op, std::string &reason) {
   return failure();
 }
 
-/// Returns the scales of the result; a sum over the batch fixes the batch size.
+/// Returns the scales of a contraction's result. A sum over the batch fixes the
+/// batch size.
 static SmallVector<Scale> contractScales(GraphWriter &writer,
                                          const ContractionAxes &axes,
                                          const Tensor &lhs, const Tensor &rhs) {
@@ -91,7 +94,8 @@ static SmallVector<Scale> contractScales(GraphWriter &writer,
   return scales;
 }
 
-/// Returns Gemm's transA and transB if the contraction is one matrix product.
+/// Returns Gemm's attributes transA and transB if the contraction is the
+/// product of two matrices.
 static std::optional<std::pair<bool, bool>>
 matchGemm(const ContractionAxes &axes) {
   if (axes.lhs.size() != 2 || axes.rhs.size() != 2 || axes.result.size() != 2)
@@ -108,7 +112,8 @@ matchGemm(const ContractionAxes &axes) {
   return std::make_pair(transA, transB);
 }
 
-/// Returns whether it is lhs [batch…, m, k] times rhs [k, n] or [batch…, k, n].
+/// Returns whether the contraction is a product of lhs [batch…, m, k] and rhs
+/// [k, n] or [batch…, k, n].
 static bool isMatMul(const ContractionAxes &axes) {
   size_t rank = axes.result.size();
   if (rank < 2 || axes.lhs.size() != rank ||
@@ -219,8 +224,8 @@ static void writeConvTranspose(GraphWriter &writer, Operation *op) {
 // Pooling
 //===----------------------------------------------------------------------===//
 
-/// Returns the high padding without the part that no window reaches: ONNX
-/// requires less padding than the kernel's size.
+/// Returns the padding, whose high part is reduced to the elements that windows
+/// reach: ONNX requires less padding than the kernel's size.
 static SmallVector<int64_t>
 trimPadding(ArrayRef<int64_t> padding, ArrayRef<int64_t> kernel,
             ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
@@ -251,7 +256,8 @@ static void writeMaxPool(GraphWriter &writer, Operation *op) {
                       pool.getDilations(), input.shape, shape));
   if (!writer.isLive(pool.getIndices()))
     return;
-  // ONNX counts positions in the whole tensor.
+  // ONNX's indices count positions in the whole tensor, Hfta's positions in one
+  // channel of one sample.
   std::string positions =
       writer.makeName(writer.get(pool.getResult()).name + "_indices");
   node->add_output(positions);
@@ -302,7 +308,7 @@ static void writeAveragePool(GraphWriter &writer, Operation *op) {
 
 static void writeBatchNorm(GraphWriter &writer, Operation *op) {
   auto norm = cast<BatchNormOp>(op);
-  // Without training, the running statistics are the new ones.
+  // In inference, running statistics don't change.
   writer.set(norm.getNewMean(), writer.get(norm.getRunningMean()));
   writer.set(norm.getNewVariance(), writer.get(norm.getRunningVariance()));
   if (!writer.isLive(norm.getResult()))

@@ -24,8 +24,8 @@ static void writeTranspose(GraphWriter &writer, Operation *op) {
   setInts(node, "perm", permutation);
 }
 
-/// Writes a broadcast by aligning axes only: elementwise users broadcast
-/// implicitly, and other users request the full shape.
+/// Writes a broadcast as a mere alignment of axes: elementwise users broadcast
+/// implicitly, and other users request the full shape (`getFull`).
 static void writeBroadcast(GraphWriter &writer, Operation *op) {
   auto broadcast = cast<BroadcastOp>(op);
   Tensor input = writer.getFull(broadcast.getInput());
@@ -38,7 +38,7 @@ static void writeBroadcast(GraphWriter &writer, Operation *op) {
     if (input.scales[axis] && input.shape[axis] != shape[dimension])
       writer.requireFixedBatch();
   }
-  // Leading axes of size 1 are implicit.
+  // When ONNX broadcasts, leading axes of size 1 are implicit.
   size_t leading = 0;
   while (leading < aligned.size() && aligned[leading] == 1 &&
          !scales[leading] && aligned.size() - leading > input.shape.size())
@@ -128,8 +128,8 @@ static void writeConcat(GraphWriter &writer, Operation *op) {
   setInt(node, "axis", axis);
 }
 
-/// Defines `result` by a node that reduces `operand`, of the shape of the op's
-/// own operand, over the op's axes.
+/// Adds a node that defines `result` by reducing `operand` over the axes of
+/// `reduce`. `operand` has the shape of the input of `reduce`.
 static void defineReduction(GraphWriter &writer, StringRef type,
                             ReduceOp reduce, Value operand, Value result) {
   Tensor input = writer.getFull(operand);
@@ -140,7 +140,7 @@ static void defineReduction(GraphWriter &writer, StringRef type,
     else if (input.scales[axis])
       writer.requireFixedBatch();
   }
-  // In opset 17, the axes of a sum alone are an operand.
+  // In opset 17, only ReduceSum has its axes as an operand.
   bool hasOperand = type == "ReduceSum";
   SmallVector<std::string> names = {input.name};
   if (hasOperand)
@@ -161,8 +161,9 @@ static void writeReduce(GraphWriter &writer, Operation *op) {
   defineReduction(writer, type, reduce, reduce.getInput(), reduce.getResult());
 }
 
-/// Writes a norm that isn't the root of a sum of squares: zero is replaced
-/// before the root and after it, so that no gradient flows through the root.
+/// Writes a norm that isn't the root of a sum of squares. Both the root's
+/// operand and its result are replaced where the operand is zero, so that no
+/// gradient flows through the root there.
 static void writeOtherNorm(GraphWriter &writer, SqrtOp root) {
   const Tensor input = writer.get(root.getInput());
   Location loc = root.getLoc();
@@ -175,8 +176,8 @@ static void writeOtherNorm(GraphWriter &writer, SqrtOp root) {
                 root.getResult(), input.shape, input.scales);
 }
 
-/// Writes a root. A norm becomes a node for norms if it is the root of a sum of
-/// squares, so that it is trained as one again.
+/// Writes a square root. The root of a sum of squares that is marked as a norm
+/// becomes a ReduceL2, so that a later import recognizes the norm.
 static void writeRoot(GraphWriter &writer, Operation *op) {
   auto root = cast<SqrtOp>(op);
   auto sum = root.getInput().getDefiningOp<ReduceOp>();
@@ -211,7 +212,8 @@ static void writeGather(GraphWriter &writer, Operation *op) {
   setInt(node, "axis", axis);
 }
 
-/// Moves `count` axes from `from` to the front, or from there back to `from`.
+/// Returns the permutation that moves `count` axes, beginning with `from`, to
+/// the front. With `back`, returns its inverse.
 static SmallVector<int64_t> moveToFront(int64_t rank, int64_t from,
                                         int64_t count, bool back) {
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -231,15 +233,18 @@ static SmallVector<Entry> permute(ArrayRef<Entry> entries,
                              [&](int64_t index) { return entries[index]; });
 }
 
-/// Writes an op as a ScatterND along the first axis, with this reduction, into
-/// `input`; null: into zeros.
+/// Writes an op as a ScatterND with this reduction into `input`, or into zeros
+/// if `input` is null. ScatterND scatters along the first axis, so another
+/// `axis` is moved to the front and the result's back.
 static void writeScatter(GraphWriter &writer, Operation *op,
                          const Tensor &updates, const Tensor &indices,
                          int64_t axis, Value input, StringRef reduction) {
   Location loc = op->getLoc();
   Value result = op->getResult(0);
   int64_t depth = indices.shape.size(), size = getShape(result)[axis];
-  // Places that several samples share may be numbered across all of them.
+  // If the scattered axis' size is a multiple of the batch size, its positions
+  // may be numbered across all samples, so that the indices are only correct
+  // for one batch size.
   bool mayCountSamples =
       indices.getBatchAxis() >= 0 && size % writer.getBatch() == 0;
   if (mayCountSamples || ArrayRef<Scale>(updates.scales).slice(axis, depth) !=
@@ -360,7 +365,9 @@ static void writeConstant(GraphWriter &writer, Operation *op) {
   writer.set(op->getResult(0), tensor);
 }
 
-/// Adds 0, 1, 2, … of `iota`'s type in `shape`.
+/// Adds a tensor with the numbers 0, 1, 2, … in row-major order, in `iota`'s
+/// element type. Returns its name. A small tensor is a constant; a large one is
+/// computed at run time, which keeps the file small.
 static std::string addCount(GraphWriter &writer, IotaOp iota,
                             ArrayRef<int64_t> shape) {
   constexpr int64_t kMostInline = 4096;

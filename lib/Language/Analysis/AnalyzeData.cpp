@@ -58,7 +58,7 @@ bool PrepareStep::equals(const PrepareStep &other) const {
 // Files and arithmetic
 //===----------------------------------------------------------------------===//
 
-/// Returns the format that a file's name suggests; empty if there is none.
+/// Returns the format that a file's name suggests; empty if it suggests none.
 static llvm::StringRef guessFormat(llvm::StringRef path) {
   if (path.ends_with(".npy"))
     return "npy";
@@ -173,7 +173,7 @@ bool JobAnalyzer::analyzeNormalize(const ast::CallExpression &call,
   return true;
 }
 
-/// Returns whether a part of the expression reads a file.
+/// Returns whether an expression, or a part of it, reads a file.
 static bool readsFile(const ast::Expression &expression) {
   if (auto *negation = llvm::dyn_cast<ast::NegationExpression>(&expression))
     return readsFile(*negation->operand);
@@ -243,7 +243,7 @@ static llvm::SmallVector<int64_t> withoutOnes(llvm::ArrayRef<int64_t> shape) {
   return result;
 }
 
-/// Returns the number of elements; nothing if there are too many.
+/// Returns the number of elements of a sample; nothing if there are too many.
 static std::optional<int64_t> countSample(llvm::ArrayRef<int64_t> shape) {
   int64_t elements = 1;
   for (int64_t size : shape)
@@ -296,7 +296,8 @@ bool JobAnalyzer::applyType(const ast::TypeSpec &type, FieldInfo &field) {
   return true;
 }
 
-/// Checks that the field's type is declared, as no header contains it.
+/// Checks that a field's type is declared. This is needed if no header of its
+/// file contains the type.
 bool JobAnalyzer::requireType(const DataSource &source, llvm::StringRef path,
                               llvm::SMRange range, const FieldInfo &field) {
   if (!field.element.empty())
@@ -317,7 +318,8 @@ bool JobAnalyzer::requireType(const DataSource &source, llvm::StringRef path,
   return false;
 }
 
-/// Takes the field's type from a header, or compares them.
+/// Sets a field's type to that in the header of its file, or if the type is
+/// declared, checks that both agree.
 bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
                               llvm::SMRange range, FieldInfo &field) {
   if (field.element.empty()) {
@@ -354,7 +356,8 @@ bool JobAnalyzer::refuseFile(llvm::SMRange range, const hfta_error &error) {
   return false;
 }
 
-/// Looks at a csv file's first line, as the program will.
+/// Checks the first line of a csv file as the compiled program will, and notes
+/// whether it had to guess that the line isn't a header.
 bool JobAnalyzer::probeCsv(const DataSource &source, const std::string &path,
                            llvm::SMRange range) {
   hfta_data_request request = {};
@@ -444,7 +447,8 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
   ok = ok && probe(result.train, trainRange, result);
   if (ok && test)
     ok = probe(result.test, testRange, result);
-  // The size of a sample is bounded, so that the product fits in 64 bits.
+  // The number of elements of a sample is bounded, so that the product fits
+  // into 64 bits.
   if (ok && *countSample(result.shape) > kMaxBatchElements / info.job.batch)
     diagnostics.error(info.batchRange,
                       "a batch of field '" + result.name + "' has more than " +
@@ -455,7 +459,7 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
   info.fields.push_back(std::move(result));
 }
 
-/// Whether paths as written differ in steps `./` at most.
+/// Returns whether two paths are equal apart from steps `./`.
 static bool isSamePath(llvm::StringRef left, llvm::StringRef right) {
   llvm::SmallString<128> paths[] = {left, right};
   for (llvm::SmallString<128> &path : paths)
@@ -463,8 +467,8 @@ static bool isSamePath(llvm::StringRef left, llvm::StringRef right) {
   return paths[0] == paths[1];
 }
 
-/// Checks that all fields that are read from one csv file, for training or for
-/// testing, agree about its header.
+/// Checks that all fields that are read from the same csv file, for training or
+/// testing, agree on whether it has a header.
 void JobAnalyzer::compareHeaders(const FieldInfo &field) {
   std::vector<std::pair<const FieldInfo *, const DataSource *>> before;
   for (const FieldInfo &other : info.fields)

@@ -1,4 +1,4 @@
-//===- AnalyzeMemory.cpp - A budget of memory -----------------------------===//
+//===- AnalyzeMemory.cpp - The clause memory ------------------------------===//
 
 #include "Analysis/JobAnalyzer.h"
 
@@ -6,8 +6,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// With a budget, activations are recomputed where that helps, unless the job
-/// specifies something else.
+/// Reads the clause. In a job with a memory budget, the default of `recompute`
+/// is `auto`: activations are recomputed where that helps.
 void JobAnalyzer::analyzeMemory(const Clause &clause) {
   readSettings(clause, {});
   if (!info.train->find("recompute"))

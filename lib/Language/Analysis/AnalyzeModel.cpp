@@ -56,7 +56,8 @@ void JobAnalyzer::analyzeModel(const Clause &clause) {
   }
 }
 
-/// Reads one file per positional argument, or a list of files.
+/// Reads the arguments of `onnx`: a file for each positional argument, or a
+/// single list of files.
 void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
   const ast::CallExpression &onnx = *model.onnx;
   std::vector<const ast::Expression *> files;
@@ -112,7 +113,7 @@ void JobAnalyzer::analyzeModelOptions(const ast::ModelDeclaration &model) {
 // Hyper-parameters of models
 //===----------------------------------------------------------------------===//
 
-/// Returns the expressions of a body in textual order.
+/// Returns the expressions of a model's body in the order of the text.
 static std::vector<const ast::Expression *>
 getExpressions(const ast::ModelDeclaration &model) {
   std::vector<const ast::Expression *> result;
@@ -146,7 +147,7 @@ static const ast::Expression *getRate(const ast::CallExpression &call) {
 namespace {
 struct Dropout {
   const ast::CallExpression *call;
-  const ast::Expression *rate; ///< null: the default
+  const ast::Expression *rate; ///< null if the default rate is meant
 };
 } // namespace
 
@@ -279,7 +280,7 @@ void language::collectCalls(const ast::Expression &expression,
 }
 
 namespace {
-/// Checks one model's names.
+/// Checks the names in a model's body, and names its layers.
 class NameChecker {
 public:
   NameChecker(const ast::ModelDeclaration &model, JobInfo *info,
@@ -310,7 +311,8 @@ public:
       checkExpression(*output.value);
       checkOutput(output, outputs);
     }
-    // A name that seems unused may be the one that a misspelt name meant.
+    // Report unused names only if there are no other errors: one of them may be
+    // the name that a misspelt name should have been.
     if (diagnostics.getErrorCount() != errors)
       return;
     for (const ast::Statement &statement : model.statements)
@@ -345,7 +347,7 @@ private:
                         "name outputs: return a = ..., b = ...");
       diagnostics.note(first->second, "the first one is here");
     }
-    // A variable of the same name may contain layers of the same names.
+    // The layers of a variable with the same name may have the same names.
     auto other = withLayers.find(name);
     bool taken = other != withLayers.end();
     if (!nameLayers(name, *output.value) || !taken)
@@ -405,9 +407,9 @@ private:
                         : "did you mean '" + nearest + "'?");
   }
 
-  /// Names the layers of an expression: the only one `scope.weight`; several
-  /// `scope.0.weight`, … in the order of evaluation. Returns false if there is
-  /// none.
+  /// Names the layers of an expression. A single layer is called `scope`, so
+  /// that its parameter is `scope.weight`; several are called `scope.0`,
+  /// `scope.1`, … in the order of evaluation. Returns false if there are none.
   bool nameLayers(llvm::StringRef scope, const ast::Expression &expression) {
     std::vector<const ast::CallExpression *> calls;
     collectCalls(expression, calls);

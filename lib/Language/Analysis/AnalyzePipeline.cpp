@@ -1,4 +1,4 @@
-//===- AnalyzePipeline.cpp - Stages, their workers, and sums --------------===//
+//===- AnalyzePipeline.cpp - The pipeline's stages, workers and order -----===//
 
 #include "Analysis/JobAnalyzer.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// Arguments of `pipeline` that the planner finds.
+/// Arguments of `pipeline` whose values the planner finds.
 static constexpr llvm::StringRef kPlanned[] = {"cuts", "replicas", "in_flight"};
 
 void JobAnalyzer::analyzeCluster(const Clause &clause) {
@@ -27,8 +27,9 @@ void JobAnalyzer::analyzeCluster(const Clause &clause) {
         "it may have at most " + llvm::Twine(planning::kMostDevices));
 }
 
-/// Resolves a file name: one in a job is relative to the job's folder, one in a
-/// flag to the folder in which hftac runs.
+/// Returns the path of a file that a job names. A relative path in a job file
+/// refers to the file's folder, one in a flag to the working directory of
+/// hftac.
 std::string JobAnalyzer::getPath(llvm::StringRef name, llvm::SMRange range) {
   llvm::SourceMgr &sources = diagnostics.getSources();
   unsigned buffer = sources.FindBufferContainingLoc(range.Start);
@@ -38,8 +39,8 @@ std::string JobAnalyzer::getPath(llvm::StringRef name, llvm::SMRange range) {
   return getPathFrom(isFlags ? "" : file.directory, name);
 }
 
-/// Analyzes `auto` or `plan("FILE")`, which exclude the arguments that the
-/// planner finds or the file contains.
+/// Analyzes `auto` or `plan("FILE")`. These exclude arguments whose values the
+/// planner or the file determines.
 void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
                               const ast::Expression &plan) {
   PipelineRequest &pipeline = info.pipeline;
@@ -92,8 +93,8 @@ void JobAnalyzer::analyzePipeline(const Clause &clause) {
       info.pipeline.cutRanges.push_back(name->getRange());
 }
 
-/// Returns the range of a clause's argument with this name, or else of the
-/// clause.
+/// Returns the source range of the clause's argument with this name, or if
+/// there is none, that of the clause.
 static llvm::SMRange findArgument(const ast::Clause &clause,
                                   llvm::StringRef name) {
   for (const ast::Argument &argument : clause.arguments)
@@ -102,20 +103,22 @@ static llvm::SMRange findArgument(const ast::Clause &clause,
   return clause.range;
 }
 
-/// Returns "4 replicas", "1 group" or "2 micro-batches".
+/// Returns a number with a noun in its singular or plural form: "4 replicas",
+/// "1 group", "2 micro-batches".
 static std::string count(int64_t number, llvm::StringRef what) {
   llvm::StringRef ending = what.ends_with("ch") ? "es" : "s";
   return (llvm::Twine(number) + " " + what + (number == 1 ? "" : ending)).str();
 }
 
-/// Returns " of stage 2" if there are several stages.
+/// Returns " of stage 2" if the job has several stages, otherwise an empty
+/// string.
 static std::string ofStage(const Job &job, int64_t stage) {
   if (job.getStageCount() == 1)
     return "";
   return " of stage " + std::to_string(stage);
 }
 
-/// Replaces `auto` by values, and checks that each worker, and each sum, has
+/// Replaces `auto` by values, and checks that each worker and each group has
 /// micro-batches.
 void JobAnalyzer::checkPipeline() {
   Job &job = info.job;
@@ -157,8 +160,8 @@ void JobAnalyzer::checkPipeline() {
       return;
   if (diagnostics.hasErrors())
     return;
-  // With a budget, each block is brought into memory once for all
-  // micro-batches.
+  // With a memory budget, each block is fetched once for all micro-batches, so
+  // all forwards come before the backwards.
   bool isFree = job.order == "auto" || job.order == Job::kAllForwardsFirst;
   job.allForwardsFirst |=
       job.hasBudget() && (job.getStageCount() == 1 || isFree);
@@ -168,7 +171,7 @@ void JobAnalyzer::checkPipeline() {
     checkOrder(*pipeline);
 }
 
-/// Checks that there is an order of this name for these stages.
+/// Checks that the order that the job names exists for its stages.
 void JobAnalyzer::checkOrder(const Clause &pipeline) {
   const Job &job = info.job;
   if (job.getOrder() == PipelineOrder::vShape &&
@@ -210,7 +213,7 @@ void JobAnalyzer::readOrder(const Clause &pipeline) {
   setOrder(job, *order);
 }
 
-/// Checks that the order suits stages with this number of chunks.
+/// Checks that the order is one for the job's number of chunks.
 bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   Job &job = info.job;
   auto refuse = [&](llvm::StringRef name, const llvm::Twine &message,
@@ -242,8 +245,8 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   return true;
 }
 
-/// Moves the chunks of planned stages into the request: the job's own stage has
-/// none.
+/// Moves the number of chunks to the request to the planner. The job itself has
+/// one stage of one chunk until it is planned.
 bool JobAnalyzer::takeChunks(const Clause &pipeline) {
   if (!checkChunks(pipeline))
     return false;
@@ -253,8 +256,8 @@ bool JobAnalyzer::takeChunks(const Clause &pipeline) {
   return true;
 }
 
-/// Checks that the parts between cuts can be divided equally among stages with
-/// several chunks.
+/// Checks that the number of parts between the cuts is a multiple of the chunks
+/// per stage.
 bool JobAnalyzer::checkCuts(const Clause &pipeline) {
   const Job &job = info.job;
   auto parts = static_cast<int64_t>(job.cuts.size()) + 1;
@@ -269,7 +272,7 @@ bool JobAnalyzer::checkCuts(const Clause &pipeline) {
   return false;
 }
 
-/// Checks that the arguments of a pipeline fit the number of its stages.
+/// Checks that lists of numbers in the clause have one number for each stage.
 bool JobAnalyzer::checkStages(const Clause &pipeline) {
   Job &job = info.job;
   if (!isPlanned() && (!checkChunks(pipeline) || !checkCuts(pipeline)))
@@ -325,8 +328,8 @@ bool JobAnalyzer::checkStages(const Clause &pipeline) {
   return true;
 }
 
-/// Checks that the workers of a stage can share the step's micro-batches and
-/// sums.
+/// Checks that each worker of a stage gets at least one micro-batch and one
+/// group.
 bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
                                const Clause *parts) {
   const Job &job = info.job;
@@ -352,12 +355,12 @@ bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
   return false;
 }
 
-/// Returns whether stages come from the planner or its file.
+/// Returns whether stages are chosen by the planner or read from a plan's file.
 bool JobAnalyzer::isPlanned() const {
   return info.pipeline.plansStages || !info.pipeline.planFile.empty();
 }
 
-/// Checks that everything is given that planning needs.
+/// Checks that the job has what the planner needs: a clause `cluster`.
 bool JobAnalyzer::checkPlanning() {
   const Clause *pipeline = info.train->find("pipeline");
   if (!info.pipeline.plansStages || info.train->find("cluster"))
@@ -367,8 +370,8 @@ bool JobAnalyzer::checkPlanning() {
   return false;
 }
 
-/// Notes what is left to the planner if stages are given, and where the job
-/// mentions them.
+/// Notes what is left to the planner if the job gives its stages, and the
+/// source ranges for the planner's messages.
 void JobAnalyzer::notePipeline(const Clause &clause) {
   PipelineRequest &pipeline = info.pipeline;
   pipeline.plansOrder = info.job.order == "auto" && !info.job.allForwardsFirst;
@@ -377,7 +380,8 @@ void JobAnalyzer::notePipeline(const Clause &clause) {
     pipeline.range = clause.range;
 }
 
-/// Checks that the batch divides into micro-batches; `parts` is their clause.
+/// Checks that the batch size is a multiple of the number of micro-batches.
+/// `parts` is the clause that sets that number.
 void JobAnalyzer::checkParts(const Clause *parts) {
   const Job &job = info.job;
   if (parts && job.microBatches != Job::kAuto &&
@@ -395,7 +399,7 @@ void JobAnalyzer::checkParts(const Clause *parts) {
 
 void JobAnalyzer::analyzePlanning() {
   info.train = &file.trains.front().declaration;
-  // The planner chooses what isn't given.
+  // The planner chooses the number of micro-batches unless a flag gives it.
   info.job.microBatches = Job::kAuto;
   for (const Clause &clause : info.train->clauses) {
     if (clause.keyword.name != "data") {
@@ -425,7 +429,8 @@ void JobAnalyzer::analyzePlanning() {
     checkPipeline();
   else if (pipeline)
     takeChunks(*pipeline);
-  // If micro-batches are planned, each has at least one sample.
+  // If the number of micro-batches is planned, it can be at most the batch
+  // size.
   const Clause *parts = info.train->find("micro_batches");
   if (parts)
     info.pipeline.microBatchesRange = parts->range;

@@ -57,7 +57,8 @@ void JobAnalyzer::analyzePrecondition(const Clause &clause) {
       info.excludeRanges.push_back(pattern->getRange());
 }
 
-/// Checks that a share of replicas is a whole number of them.
+/// Checks that a fraction of a stage's replicas is a whole number that divides
+/// them.
 void JobAnalyzer::checkShare(double share, int64_t stage) {
   const Job &job = info.job;
   int64_t replicas = job.getReplicas(stage);
@@ -84,8 +85,8 @@ void JobAnalyzer::checkShare(double share, int64_t stage) {
                     "it must be a whole number of them");
 }
 
-/// Checks the placement. The numbers of replicas and groups aren't known yet if
-/// the planner chooses them, and don't matter if one worker does everything.
+/// Checks the placement of the preconditioner's work. Does nothing if the
+/// planner chooses the numbers of replicas and groups, which aren't known yet.
 void JobAnalyzer::checkPlacement() {
   const Job &job = info.job;
   if (isPlanned())
@@ -109,7 +110,8 @@ void JobAnalyzer::checkPlacement() {
   }
 }
 
-/// Checks what depends on each copy's own numbers, or on other clauses.
+/// Checks settings that may be different for each copy, or that depend on other
+/// clauses.
 void JobAnalyzer::checkPreconditioner() {
   if (info.job.preconditioner.empty())
     return;
@@ -129,7 +131,8 @@ void JobAnalyzer::checkPreconditioner() {
   }
 }
 
-/// Stores the copies' numbers as hyper-parameters.
+/// Stores the preconditioner's settings as hyper-parameters, with a value for
+/// each copy.
 void JobAnalyzer::fillPreconditioner() {
   Job &job = info.job;
   if (job.preconditioner.empty())
@@ -140,7 +143,8 @@ void JobAnalyzer::fillPreconditioner() {
           {parameter.name.str(), info.sweep.getValues(parameter.name)});
   if (info.sweep.contains(kClip))
     return;
-  // Momentum m lengthens steps by 1 / (1 - m); the clip bounds their square.
+  // Momentum m makes steps longer by a factor of 1 / (1 - m), and the clip
+  // limits the square of the length. So multiply the default clip by (1 - m)^2.
   constexpr double kPlainClip = 1e-2;
   std::vector<double> clips(job.copies, kPlainClip);
   const HyperParameter *momentum = job.findHyperParameter("momentum");
@@ -150,8 +154,8 @@ void JobAnalyzer::fillPreconditioner() {
   job.hyperParameters.push_back({kClip.str(), std::move(clips)});
 }
 
-/// Returns whether one of the preconditioner's settings that may be lists has
-/// this name.
+/// Returns whether the preconditioner has a setting with this name whose value
+/// may be a list.
 bool JobAnalyzer::isTakenByPreconditioner(llvm::StringRef name) const {
   if (info.job.preconditioner.empty())
     return false;

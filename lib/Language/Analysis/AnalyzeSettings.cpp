@@ -1,4 +1,4 @@
-//===- AnalyzeSettings.cpp - Values of settings, by their records ---------===//
+//===- AnalyzeSettings.cpp - Reads settings, by their records -------------===//
 
 #include "Analysis/JobAnalyzer.h"
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
@@ -13,8 +13,8 @@ using namespace mlir::hfta::language;
 // Clauses that are settings, and settings that are arguments
 //===----------------------------------------------------------------------===//
 
-/// The name of the first argument where a clause has more: `micro_batches 4,
-/// all_forwards_first = true`.
+/// The name of the first argument of a clause that has several, such as
+/// `micro_batches 4, all_forwards_first = true`.
 static constexpr llvm::StringLiteral kFirstArgument = "count";
 
 void JobAnalyzer::analyzeSetting(const Clause &clause,
@@ -25,8 +25,8 @@ void JobAnalyzer::analyzeSetting(const Clause &clause,
     readSetting(setting, *value);
 }
 
-/// Reads all settings of a clause. `before` are parameters of other kinds,
-/// which come first. Returns nothing if the arguments don't fit the parameters.
+/// Reads all settings of a clause. `before` are other parameters, which precede
+/// the settings. Returns nothing if the arguments don't match the parameters.
 std::optional<BoundArguments>
 JobAnalyzer::readSettings(const Clause &clause,
                           llvm::ArrayRef<ParameterSpec> before) {
@@ -34,7 +34,7 @@ JobAnalyzer::readSettings(const Clause &clause,
                       {clause.keyword, clause.arguments, clause.range}, before);
 }
 
-/// Reads all settings of a clause whose arguments are those of a call.
+/// Reads all settings of a clause whose arguments are in parentheses.
 std::optional<BoundArguments>
 JobAnalyzer::readSettings(llvm::StringRef keyword, const CallView &call,
                           llvm::ArrayRef<ParameterSpec> before) {
@@ -57,21 +57,22 @@ JobAnalyzer::readSettings(llvm::StringRef keyword, const CallView &call,
   return arguments;
 }
 
-/// Returns the least or largest whole number of a range.
+/// Converts the bound of a range to a whole number, which is clamped to
+/// int64_t.
 static int64_t clampToInteger(double bound) {
   if (bound <= static_cast<double>(INT64_MIN))
     return INT64_MIN;
   return bound >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(bound);
 }
 
-/// Returns whether the setting is to follow from others.
+/// Returns whether the value says that the setting is determined by others.
 static bool isAuto(const SettingInfo &setting, const ast::Expression &value) {
   auto *word = llvm::dyn_cast<ast::NameExpression>(&value);
   return word && (word->name == "auto" || word->name == setting.byDefault) &&
          (setting.traits & setting_traits::Auto) != 0;
 }
 
-/// Reads a list that is the same for all copies.
+/// Reads a list of whole numbers, which is the same for all copies.
 void JobAnalyzer::readCounts(const SettingInfo &setting,
                              const ast::Expression &value) {
   if (isAuto(setting, value))
@@ -132,8 +133,8 @@ void JobAnalyzer::readReal(const SettingInfo &setting,
                     "it is " + setting.range.describe());
 }
 
-/// Reads the name in `callee("NAME")`, which is that of a file or folder, as
-/// `what` says; returns an empty text after an error.
+/// Reads the name in `callee("NAME")`. It is the name of a file or folder, as
+/// `what` says in messages. Returns an empty string after an error.
 std::string JobAnalyzer::readFileName(const ast::CallExpression &call,
                                       llvm::StringRef what) {
   const ParameterSpec kName[] = {{what, true}};
@@ -148,7 +149,7 @@ std::string JobAnalyzer::readFileName(const ast::CallExpression &call,
   return name.value_or("");
 }
 
-/// Reads `word("NAME")` and returns it as written; empty after an error.
+/// Reads `word("NAME")` and returns it as text; an empty string after an error.
 std::string JobAnalyzer::readNamed(const SettingInfo &setting,
                                    const ast::CallExpression &call) {
   if (!setting.takesName(call.callee.name)) {
@@ -162,7 +163,7 @@ std::string JobAnalyzer::readNamed(const SettingInfo &setting,
   return name.empty() ? "" : Job::makeNamed(call.callee.name, name);
 }
 
-/// Reads `word(NUMBER)` and returns it as written; empty after an error.
+/// Reads `word(NUMBER)` and returns it as text; an empty string after an error.
 std::string JobAnalyzer::readCall(const SettingInfo &setting,
                                   const ast::CallExpression &call) {
   static constexpr ParameterSpec kNumber[] = {{"number", true}};
@@ -178,7 +179,7 @@ std::string JobAnalyzer::readCall(const SettingInfo &setting,
   return call.callee.name + "(" + printNumber(number) + ")";
 }
 
-/// Reads a word, or a call as written.
+/// Reads a setting whose value is a word, or a call that is stored as text.
 void JobAnalyzer::readText(const SettingInfo &setting,
                            const ast::Expression &value) {
   std::string &text = *std::get<std::string *>(setting.get(info.job));
@@ -205,7 +206,8 @@ static llvm::StringRef describeOne(SettingType type) {
   }
 }
 
-/// Reads a setting that may be a list. Returns false if it is of another kind.
+/// Reads a setting whose value may be a list: one with a value for each copy,
+/// or a list for all copies. Returns false for all other settings.
 bool JobAnalyzer::readOfCopies(const SettingInfo &setting,
                                const ast::Expression &value) {
   if (setting.isSwept())
@@ -323,8 +325,9 @@ void JobAnalyzer::readParameter(const BoundArguments &arguments,
                         Number::of(*parameter.initial));
 }
 
-/// Reads parameters. `prefix` comes before their names where lists are paired.
-/// Returns nothing if the arguments don't fit the parameters.
+/// Reads the parameters of an optimizer, schedule or preconditioner. Their
+/// names in the sweep begin with `prefix`. Returns nothing if the arguments
+/// don't match the parameters.
 std::optional<BoundArguments> JobAnalyzer::readParameters(
     const CallView &call, llvm::ArrayRef<ParameterInfo> parameters,
     std::vector<std::string> &flags, llvm::StringRef prefix) {
@@ -401,7 +404,7 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
 // Names of a model's own settings
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a setting of the job has this name.
+/// Returns whether a setting of the job already has this name.
 bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
   const OptimizerInfo *optimizer = findOptimizer(info.job.optimizer);

@@ -13,7 +13,8 @@ using namespace mlir::hfta::language;
 // Optimizer and schedules
 //===----------------------------------------------------------------------===//
 
-/// Returns the record of `table` that a call names; null after an error.
+/// Returns the record in `table` that has the call's name. Reports an error and
+/// returns null if there is none.
 template <typename Table>
 static auto findKind(const Table &table, const CallView &call,
                      const llvm::Twine &what, JobDiagnostics &diagnostics)
@@ -42,7 +43,8 @@ void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
     info.job.optimizer = optimizer->name.str();
 }
 
-/// Reads a schedule; its parameters are filled in when all copies are known.
+/// Reads a schedule. Its parameters are stored later, once the values of all
+/// copies are known.
 void JobAnalyzer::readSchedule(const SettingInfo &setting,
                                const ast::Expression &value) {
   std::optional<CallView> call =
@@ -68,7 +70,7 @@ void JobAnalyzer::analyzeInit(const Clause &clause) {
     info.freshInitialization = true;
 }
 
-/// Reads `freeze` and `trainable`.
+/// Reads the patterns of a clause `freeze` or `trainable`.
 void JobAnalyzer::analyzePatterns(const Clause &clause,
                                   std::vector<NamedRange> &patterns) {
   const std::string &keyword = clause.keyword.name;
@@ -139,8 +141,8 @@ static constexpr ParameterSpec kPrecision[] = {
     {"multiply"},
 };
 
-/// Reads the type of products' operands; nothing is rounded if it is the type
-/// that is computed in.
+/// Reads the type to which operands of products are rounded. If it is the type
+/// of `compute`, nothing is rounded.
 void JobAnalyzer::checkFactors(const BoundArguments &arguments,
                                const Clause &clause, llvm::StringRef multiply) {
   Precision &precision = info.job.precision;
@@ -202,15 +204,17 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
 // Scaled losses
 //===----------------------------------------------------------------------===//
 
-/// Returns whether multiplying a loss by the value is exact.
+/// Returns whether a value is a power of two in a range in which multiplying a
+/// loss by it is exact.
 static bool isLossScale(double value) {
   int exponent;
   return std::frexp(value, &exponent) == 0.5 && exponent > -126 &&
          exponent <= 126;
 }
 
-/// Checks the scales of losses, which products of f16 need, in a job that
-/// trains. This comes last, since copies may have scales of their own.
+/// Checks the loss scales of a training. Products of f16 need loss scaling, so
+/// they set a default. This is called last, as copies may have different
+/// scales.
 void JobAnalyzer::checkLossScale() {
   constexpr llvm::StringLiteral kName = "loss_scale";
   constexpr int64_t kPlainScale = 65536;
@@ -331,15 +335,15 @@ bool JobAnalyzer::analyzeTarget(const CallView &call,
   return ok;
 }
 
-/// Returns the signature without `output` and `label`, for a call that names
-/// neither.
+/// Returns the parameters without the first two, `output` and `label`, for
+/// calls that leave out both.
 static llvm::SmallVector<ParameterSpec>
 withoutTarget(llvm::ArrayRef<ParameterSpec> parameters) {
   return llvm::SmallVector<ParameterSpec>(parameters.drop_front(2));
 }
 
-/// Reads weights that all copies have: a number, or a list of them, none of
-/// them negative or infinite in f32.
+/// Reads weights that are the same for all copies: a number or a list of
+/// numbers. None may be negative, or infinite in f32.
 std::vector<double> JobAnalyzer::readWeights(const BoundArguments &arguments,
                                              llvm::StringRef name) {
   const ast::Expression *value = arguments.get(name);
@@ -360,7 +364,7 @@ std::vector<double> JobAnalyzer::readWeights(const BoundArguments &arguments,
   return weights;
 }
 
-/// Reads what a loss has besides its output and label.
+/// Reads the arguments of a loss other than output, label and axis.
 void JobAnalyzer::analyzeLossNumbers(const BoundArguments &arguments) {
   if (const ast::Expression *ignored = arguments.get("ignore_index"))
     info.loss.ignoreIndex =

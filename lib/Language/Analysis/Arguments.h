@@ -16,7 +16,8 @@ struct ParameterSpec {
   bool required = false;
 };
 
-/// The parameters of a builtin. Positional arguments fill them in order.
+/// The parameters of a builtin function. Positional arguments fill them in
+/// order.
 struct Signature {
   llvm::StringRef name;
   llvm::ArrayRef<ParameterSpec> parameters;
@@ -24,13 +25,14 @@ struct Signature {
   bool variadic = false;
 };
 
-/// A call's arguments by parameter.
+/// A call's arguments, assigned to the function's parameters.
 class BoundArguments {
 public:
   struct Bound {
     llvm::StringRef name;
     const ast::Expression *value = nullptr;
-    /// The `zip(...)` that contains it.
+    /// Identifies the `zip(...)` that contains the argument; null outside of
+    /// one.
     const void *group = nullptr;
   };
 
@@ -38,7 +40,7 @@ public:
   const ast::Expression *get(llvm::StringRef name) const;
   llvm::ArrayRef<Bound> getAll() const { return bound; }
 
-  /// Arguments of a variadic first parameter.
+  /// The arguments of the first parameter, if that is variadic.
   std::vector<const ast::Expression *> rest;
   /// The range of the call.
   llvm::SMRange range;
@@ -56,26 +58,25 @@ struct CallView {
   bool hasParentheses = false;
 };
 
-/// Returns nothing, and reports an error that `what` is expected, if
-/// `expression` is neither.
+/// Returns the call or bare name that an expression is. For any other
+/// expression, reports that `what` is expected and returns nothing.
 std::optional<CallView> getCall(const ast::Expression &expression,
                                 const llvm::Twine &what,
                                 JobDiagnostics &diagnostics);
 
-/// Matches arguments with parameters. Reports everything that doesn't fit, and
-/// then returns nothing.
+/// Assigns arguments to parameters. Reports all arguments that don't fit and
+/// all that are missing, and then returns nothing.
 std::optional<BoundArguments>
 bindArguments(const Signature &signature,
               llvm::ArrayRef<ast::Argument> arguments, llvm::SMRange range,
               JobDiagnostics &diagnostics);
 
-/// Returns the elements of a list; any other expression is its own only
-/// element.
+/// Returns the elements of a list, or the expression itself if it is no list.
 llvm::SmallVector<const ast::Expression *>
 getElements(const ast::Expression &expression);
 
-/// Reads constants from expressions. Every method reports what is wrong, with
-/// the name `what` of a parameter, and then returns nothing.
+/// Evaluates constant expressions. After an error, every method returns
+/// nothing, having reported the error with `what`, the name of the parameter.
 class ConstantReader {
 public:
   explicit ConstantReader(JobDiagnostics &diagnostics,
@@ -87,7 +88,7 @@ public:
   std::optional<int64_t> readInteger(const ast::Expression &expression,
                                      llvm::StringRef what, int64_t least,
                                      int64_t most) const;
-  /// Reads a number of bytes, which may have a unit, as 64MiB.
+  /// Reads a number of bytes, with or without a unit, such as 64MiB.
   std::optional<int64_t> readSize(const ast::Expression &expression,
                                   llvm::StringRef what, int64_t least,
                                   int64_t most) const;
@@ -95,14 +96,14 @@ public:
                                llvm::StringRef what) const;
   std::optional<std::string> readString(const ast::Expression &expression,
                                         llvm::StringRef what) const;
-  /// Reads one of `words`.
+  /// Reads a word, which must be one of `words`.
   std::optional<llvm::StringRef>
   readWord(const ast::Expression &expression, llvm::StringRef what,
            llvm::ArrayRef<llvm::StringRef> words) const;
-  /// Reads a number or a list of numbers; the result is never empty.
+  /// Reads a number or a list of numbers. The result is never empty.
   std::optional<std::vector<Number>>
   readNumbers(const ast::Expression &expression, llvm::StringRef what) const;
-  /// Reads a whole number or a list of them.
+  /// Reads a whole number or a list of whole numbers.
   std::optional<std::vector<int64_t>>
   readIntegers(const ast::Expression &expression, llvm::StringRef what,
                int64_t least, int64_t most) const;

@@ -11,23 +11,25 @@ namespace mlir::hfta::language {
 class BodyBuilder;
 class BuiltinCall;
 
-/// One record per function. The tables are in Building, next to the code that
-/// builds the functions; analysis reads names and kinds.
+/// A function of the model language. The tables of these records are in
+/// Building, next to the code that builds ops for the functions; the analysis
+/// reads only their names and traits.
 struct Builtin {
   llvm::StringLiteral name;
   llvm::ArrayRef<ParameterSpec> parameters;
-  /// Returns null after an error, which is reported.
+  /// Builds the ops of a call and returns the result; null after an error,
+  /// which was reported.
   Value (*build)(BodyBuilder &body, BuiltinCall &call);
   bool isLayer = false;  ///< has parameters
   bool isRandom = false; ///< draws random numbers
   bool variadic = false;
 };
 
-/// Returns null if there is no such function.
+/// Returns the function with this name, or null if there is none.
 const Builtin *findBuiltin(llvm::StringRef name);
 std::vector<llvm::StringRef> getBuiltinNames();
 
-// One table per family.
+// The tables, one for each family of functions.
 llvm::ArrayRef<Builtin> getElementwiseBuiltins();
 llvm::ArrayRef<Builtin> getLayerBuiltins();
 llvm::ArrayRef<Builtin> getNormalizationBuiltins();

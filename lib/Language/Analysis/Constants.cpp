@@ -1,4 +1,4 @@
-//===- Constants.cpp - Constants out of expressions -----------------------===//
+//===- Constants.cpp - Evaluates constant expressions ---------------------===//
 
 #include "Analysis/Arguments.h"
 
@@ -90,7 +90,8 @@ ConstantReader::readBinary(const ast::BinaryExpression &binary,
     break;
   default:
     result.value = lhs->value / rhs->value;
-    // INT64_MIN / -1 is the only quotient that overflows.
+    // INT64_MIN / -1 would overflow. Any quotient by -1 is left to floating
+    // point.
     whole = whole && *rhs->integer != 0 && *rhs->integer != -1 &&
             *lhs->integer % *rhs->integer == 0;
     if (whole)
@@ -173,7 +174,7 @@ ConstantReader::readSize(const ast::Expression &expression,
                          int64_t most) const {
   ConstantReader reader = *this;
   reader.takesSizes = true;
-  // A number such as 4e6 is a size too.
+  // A whole number that is written as a float, such as 4e6, is a size too.
   auto *number = llvm::dyn_cast<ast::NumberExpression>(&expression);
   if (number && !number->integer &&
       number->value == std::floor(number->value) &&

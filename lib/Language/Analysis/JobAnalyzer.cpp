@@ -1,4 +1,4 @@
-//===- JobAnalyzer.cpp - Meaning of a job file ----------------------------===//
+//===- JobAnalyzer.cpp - Analyzes train blocks ----------------------------===//
 
 #include "Analysis/JobAnalyzer.h"
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
@@ -21,7 +21,7 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     checkRequired();
   if (info.model)
     analyzeModelOptions(*info.model);
-  // This comes last: it refers to lists of all clauses.
+  // Clauses `zip` come last, because they refer to lists in all other clauses.
   analyzeClausesCalled([](llvm::StringRef name) { return name == "zip"; });
   if (diagnostics.hasErrors())
     return;
@@ -34,7 +34,7 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     fillJob();
 }
 
-/// Reports declarations of one kind that share a name.
+/// Reports declarations of the same kind that have the same name.
 template <typename Declaration>
 static void
 checkUnique(const std::vector<ast::Positioned<Declaration>> &declarations,
@@ -72,7 +72,7 @@ void language::checkDeclarations(const ast::JobFile &file,
 //===----------------------------------------------------------------------===//
 
 void JobAnalyzer::analyzeClauses() {
-  // The model comes first: other clauses refer to it.
+  // The clause `model` comes first, because other clauses refer to the model.
   for (const Clause &clause : info.train->clauses)
     if (clause.keyword.name == "model" && !info.model) {
       clausePosition = 1 + (&clause - info.train->clauses.data());
@@ -116,7 +116,8 @@ void JobAnalyzer::analyzeClause(const Clause &clause) {
   if (keyword == name)                                                         \
     return analyze##handler(clause);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-  // Without training, an argument of another clause may be a clause of its own.
+  // In a job without training, the argument of another clause may be given as a
+  // clause of its own.
   if (const SettingInfo *setting = findSetting(keyword))
     return analyzeSetting(clause, *setting);
   llvm_unreachable("the parser takes clauses that have a record");
@@ -164,7 +165,8 @@ void JobAnalyzer::makeCopies() {
     return;
   const Clause *copies = info.train->find("copies");
   int64_t crossed = info.sweep.getCopies();
-  // `onnx("a", "b")` is one file per copy; `onnx(["a", "b"])` is in the sweep.
+  // `onnx("a", "b")` has one file for each copy. The list in `onnx(["a", "b"])`
+  // is crossed with other lists, as part of the sweep.
   int64_t files = info.sweep.contains("model") ? 1 : info.files.size();
   if (files > 1 && crossed > 1 && files != crossed) {
     diagnostics.error(info.model->onnx->getRange(),
@@ -192,7 +194,7 @@ void JobAnalyzer::makeCopies() {
 }
 
 void JobAnalyzer::assignFiles() {
-  // A file that is named twice is one model.
+  // A file that is named twice is imported once.
   std::vector<NamedRange> distinct;
   std::vector<int64_t> indexOf;
   for (const NamedRange &named : info.files) {

@@ -14,7 +14,8 @@
 
 namespace mlir::hfta::language {
 
-/// One step of a field's arithmetic, applied to the value so far.
+/// A step of the arithmetic that prepares a field. It is applied to the result
+/// of the previous step.
 struct PrepareStep {
   enum class Kind {
     add,
@@ -44,7 +45,8 @@ struct FieldInfo {
   std::vector<PrepareStep> steps;
 
   bool isFloat() const;
-  /// Returns whether the prepared value is a float whatever it is bound to.
+  /// Returns whether the prepared value is certainly a float, whatever input
+  /// the field is bound to.
   bool isPreparedAsFloat() const;
 };
 
@@ -58,14 +60,14 @@ struct NamedRange {
 /// isn't bound to the model.
 struct ObjectiveInfo {
   std::string name;
-  LossKind kind = LossKind::crossEntropy; ///< used for a loss
+  LossKind kind = LossKind::crossEntropy; ///< meaningful for losses only
   llvm::SMRange range;
   bool implicit = false;
-  NamedRange output; ///< empty name: the only output
+  NamedRange output; ///< has an empty name if the model's only output is meant
   NamedRange field;
   std::optional<int64_t> axis;
   std::optional<int64_t> ignoreIndex;
-  bool smoothing = false; ///< whether the sweep has "label_smoothing"
+  bool smoothing = false; ///< whether the sweep sets "label_smoothing"
   llvm::SMRange axisRange;
 };
 
@@ -77,61 +79,67 @@ struct JobInfo {
   Sweep sweep;
   std::vector<FieldInfo> fields;
 
-  /// The fields in the order of the model's inputs. Nothing: fields are bound
-  /// by name if all names agree, by position otherwise.
+  /// The fields in the order of the model's inputs, if the job lists them.
+  /// Otherwise fields are bound by name if all names agree, and by position if
+  /// not.
   std::optional<std::vector<NamedRange>> boundFields;
   llvm::SMRange modelRange; ///< range of the model clause
-  /// `name = value` in the model clause: hyper-parameters of the model.
+  /// The arguments `name = value` of the model clause, which set
+  /// hyper-parameters of the model.
   std::vector<const ast::Argument *> modelSettings;
   llvm::SMRange batchRange;
   ObjectiveInfo loss;
   std::optional<ObjectiveInfo> metric;
 
-  /// The ONNX files, each once, and for each copy the one that it starts from.
+  /// The distinct ONNX files, and for each copy the index of the file that it
+  /// starts from.
   std::vector<NamedRange> files;
   std::vector<int64_t> fileOfCopy;
 
   bool freshInitialization = false;
-  std::vector<NamedRange> freeze, trainable; ///< patterns
-  /// Ranges of Job::kfacExclude.
+  std::vector<NamedRange> freeze, trainable; ///< patterns of parameter names
+  /// Source ranges of the entries of Job::kfacExclude.
   llvm::SmallVector<llvm::SMRange> excludeRanges;
-  /// The range of the last argument that sets how often factors are measured or
-  /// inverted.
+  /// Source range of the last argument that sets how often factors are measured
+  /// or inverted.
   llvm::SMRange periodRange;
-  llvm::SMRange placementRange; ///< range of Job::kfacPlacement
+  llvm::SMRange placementRange; ///< source range of Job::kfacPlacement
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
   PipelineRequest pipeline;
 
-  /// Hyper-parameters of the model itself, in order.
+  /// Names of the hyper-parameters that the model declares, in order.
   std::vector<std::string> modelHyperParameters;
-  /// Names of layers with parameters or randomness, by call.
+  /// The names of layers that have parameters or draw random numbers, by their
+  /// calls.
   llvm::DenseMap<const ast::CallExpression *, std::string> layerNames;
-  /// Hyper-parameters of dropout layers whose rate is a number or a list.
+  /// The names of the hyper-parameters for the rates of dropout layers, if the
+  /// rate is a number or a list, by the layers' calls.
   llvm::DenseMap<const ast::CallExpression *, std::string> dropoutRates;
 
-  /// The csv files, by path, whose first line is taken as a sample because it
-  /// has numbers.
+  /// The csv files, by path, whose first line is taken for a sample rather than
+  /// a header, because it consists of numbers.
   std::vector<NamedRange> guessedHeaders;
-  /// The number of errors about data files whose form isn't supported.
+  /// The number of errors about formats of data files that aren't supported.
   unsigned unsupportedFiles = 0;
   LossWeights lossWeights;
 };
 
-/// One record per loss.
+/// A loss function of the job language.
 struct LossInfo {
   llvm::StringLiteral name;
   LossKind kind;
   llvm::ArrayRef<ParameterSpec> parameters;
-  llvm::StringLiteral usage; ///< usage of parameters after output and label
+  /// The usage of the parameters after output and label, for tables.
+  llvm::StringLiteral usage;
   llvm::StringLiteral text;
 };
 
 llvm::ArrayRef<LossInfo> getLosses();
 
-/// Reports errors in a file's declarations that don't depend on a job: names
-/// that are used twice, and no train block.
+/// Reports those errors in a file's declarations that don't depend on a job:
+/// duplicate names, and a file without train block.
 void checkDeclarations(const ast::JobFile &file, JobDiagnostics &diagnostics);
 
 /// Analyzes one train block.
@@ -144,13 +152,14 @@ public:
 
   /// Analyzes the train block. Errors go to the diagnostics.
   void analyze(const ast::Positioned<ast::TrainDeclaration> &train);
-  /// Analyzes a train block that only says how a pipeline is planned.
+  /// Analyzes a train block from which only the planning of a pipeline is
+  /// needed.
   void analyzePlanning();
 
 private:
   using Clause = ast::Clause;
 
-  // JobAnalyzer.cpp: the train block and copies.
+  // JobAnalyzer.cpp: the train block as a whole, and its copies.
   void analyzeClauses();
   void analyzeClausesCalled(llvm::function_ref<bool(llvm::StringRef)> isMeant);
   void analyzeClause(const Clause &clause);
@@ -163,7 +172,7 @@ private:
   void fillSettings();
   void fillSchedule(const SettingInfo &setting);
 
-  // AnalyzePipeline.cpp: stages.
+  // AnalyzePipeline.cpp: stages and the order of their work.
   void checkPipeline();
   bool checkChunks(const Clause &pipeline);
   bool takeChunks(const Clause &pipeline);
@@ -180,15 +189,15 @@ private:
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
 
-  // AnalyzePreconditioner.cpp: the preconditioner between gradients and
-  // optimizer.
+  // AnalyzePreconditioner.cpp: the preconditioner, which changes gradients
+  // before the optimizer uses them.
   void checkPreconditioner();
   void checkPlacement();
   void checkShare(double share, int64_t stage);
   void fillPreconditioner();
   bool isTakenByPreconditioner(llvm::StringRef name) const;
 
-  // AnalyzeSettings.cpp: settings, by their records.
+  // AnalyzeSettings.cpp: clauses that have records in Settings.def.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
   void readReal(const SettingInfo &setting, const ast::Expression &value,
@@ -224,7 +233,7 @@ private:
                   llvm::StringRef prefix = "");
   bool isTaken(llvm::StringRef name) const;
 
-  // AnalyzeTraining.cpp: clauses of a train block.
+  // AnalyzeTraining.cpp: other clauses of a train block.
 #define HFTA_CLAUSE(handler, ...) void analyze##handler(const Clause &clause);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
   void checkLossScale();
@@ -238,7 +247,7 @@ private:
   std::vector<double> readWeights(const BoundArguments &arguments,
                                   llvm::StringRef name);
 
-  // AnalyzeData.cpp: fields.
+  // AnalyzeData.cpp: the fields of a data block.
   void analyzeFields(const ast::DataDeclaration &data);
   void analyzeField(const ast::DataDeclaration &data,
                     const ast::Binding &field);
@@ -263,7 +272,7 @@ private:
   bool refuseFile(llvm::SMRange range, const hfta_error &error);
   void compareHeaders(const FieldInfo &field);
 
-  // AnalyzeModel.cpp: models.
+  // AnalyzeModel.cpp: the model's files and hyper-parameters.
   void analyzeModelOptions(const ast::ModelDeclaration &model);
   void analyzeFiles(const ast::ModelDeclaration &model);
   void analyzeHyperParameters(const ast::ModelDeclaration &model);
@@ -277,21 +286,22 @@ private:
   JobDiagnostics &diagnostics;
   JobInfo &info;
   ConstantReader constants;
-  /// The position of the clause that is being read, for the order of lists.
+  /// The position in the source of the clause being read. Hyper-parameters with
+  /// lists are ordered by it.
   unsigned clausePosition = 0;
   unsigned trainPosition = 0;
   unsigned modelPosition = 0;
 };
 
-/// Reports names and calls in a model's body that don't exist, and names its
-/// layers.
+/// Reports unknown names and functions in a model's body, and names its layers
+/// in `info`, unless that is null.
 void checkModelNames(const ast::ModelDeclaration &model, JobInfo *info,
                      JobDiagnostics &diagnostics);
 
-/// Returns the name that `return` gives to an output.
+/// Returns the name of an output in a `return` statement.
 std::string getOutputName(const ast::Argument &output);
 
-/// Collects the calls of an expression in the order of evaluation.
+/// Appends the calls in an expression to `calls`, in the order of evaluation.
 void collectCalls(const ast::Expression &expression,
                   std::vector<const ast::CallExpression *> &calls);
 

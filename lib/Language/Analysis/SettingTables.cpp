@@ -1,4 +1,4 @@
-//===- SettingTables.cpp - Tables of the settings of a job ----------------===//
+//===- SettingTables.cpp - Prints tables of a job's settings --------------===//
 
 #include "Hfta/Language/SettingTables.h"
 #include "Analysis/JobAnalyzer.h"
@@ -33,7 +33,7 @@ static std::string describeInitial(std::optional<double> initial,
   return initial ? printNumber(*initial) : byDefault.str();
 }
 
-/// Escapes code for a cell of a table: `auto\|all`.
+/// Escapes bars in code for a cell of a Markdown table: `auto\|all`.
 static std::string escapeBars(llvm::StringRef code) {
   std::string escaped;
   for (char c : code)
@@ -41,13 +41,14 @@ static std::string escapeBars(llvm::StringRef code) {
   return escaped;
 }
 
-/// Returns what stands for the setting's value.
+/// Returns the placeholder for the setting's value.
 static llvm::StringRef getUsage(const SettingInfo &setting) {
   return setting.usage.empty() ? "BOOL" : llvm::StringRef(setting.usage);
 }
 
-/// Prints a clause with its required arguments. The other arguments are in a
-/// table of their own, or, if they are in parentheses, a part of the usage.
+/// Prints the row of a clause with its required arguments. Arguments in
+/// parentheses are part of the usage; other optional arguments are in a table
+/// of their own.
 static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
   const SettingInfo *own = keyword.setting;
   llvm::StringRef usage = own ? own->usage : keyword.clause->usage;
@@ -86,11 +87,12 @@ static std::string quote(llvm::StringRef name) {
   return ("`" + name + "`").str();
 }
 
-/// Prints the arguments of clauses that aren't in parentheses.
+/// Prints a table of the optional arguments of clauses, except those in
+/// parentheses.
 static void printArguments(raw_ostream &os) {
   os << "| clause | argument | meaning | default |\n|---|---|---|---|\n";
   for (const KeywordInfo &keyword : getKeywords()) {
-    // An argument may have the name of another clause.
+    // Skip an argument of a clause that has the name of another clause.
     bool isArgument = keyword.setting && !keyword.setting->isClause();
     if (isArgument || (keyword.traits & setting_traits::Call))
       continue;
@@ -152,7 +154,7 @@ static void printSchedules(raw_ostream &os) {
     printCall(os, schedule.name, schedule.parameters, schedule.rate);
 }
 
-/// Prints the arguments in the parentheses of `kfac`.
+/// Prints a table of the arguments in the parentheses of `kfac`.
 static void printKfac(raw_ostream &os) {
   os << "| argument of `kfac` | meaning | default |\n|---|---|---|\n";
   auto printRow = [&](llvm::StringRef name, llvm::StringRef usage,

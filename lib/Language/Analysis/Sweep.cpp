@@ -1,4 +1,4 @@
-//===- Sweep.cpp - Lists of values and the copies they make ---------------===//
+//===- Sweep.cpp - Lists of values, crossed to copies ---------------------===//
 
 #include "Hfta/Language/Sweep.h"
 
@@ -59,7 +59,7 @@ bool Sweep::pair(
       continue;
     }
     if (setting->group) {
-      // The whole group of the other setting joins.
+      // All settings that were paired with the other setting join this group.
       const void *other = setting->group;
       for (Setting &member : settings)
         if (member.group == other)
@@ -75,14 +75,16 @@ bool Sweep::cross(JobDiagnostics &diagnostics) {
   for (Setting &setting : settings)
     if (setting.isList)
       lists.push_back(&setting);
-  // The settings are in one vector: those at one position keep its order.
+  // Sort by position in the source. Settings at the same position keep the
+  // order that they have in the vector.
   llvm::sort(lists, [](const Setting *a, const Setting *b) {
     if (a->position < b->position || b->position < a->position)
       return a->position < b->position;
     return a < b;
   });
 
-  // The first list of each axis; the others of its group follow it.
+  // The first list of each group, which stands for its axis of the sweep. Other
+  // lists of the group change together with it.
   std::vector<Setting *> axes;
   bool ok = true;
   for (Setting *list : lists) {

@@ -1,4 +1,4 @@
-//===- Bindings.cpp - Fields bound to the inputs of a model ---------------===//
+//===- Bindings.cpp - Binds fields to a model's inputs --------------------===//
 
 #include "Building/JobBuilder.h"
 
@@ -57,8 +57,8 @@ bool JobBuilder::bindNamedFields(ArrayRef<Port> ports) {
   return false;
 }
 
-/// Binds fields by name if every input has a field of its name, otherwise the
-/// first fields in order.
+/// Binds fields by name if every input has a field of the same name. Otherwise
+/// binds the first fields to the inputs in order.
 bool JobBuilder::bindImplicitFields(ArrayRef<Port> ports) {
   auto find = [&](StringRef name) {
     return llvm::find_if(info.fields, [&](const FieldInfo &field) {
@@ -81,8 +81,8 @@ bool JobBuilder::bindImplicitFields(ArrayRef<Port> ports) {
   return true;
 }
 
-/// Checks a size that is given for the axis along which samples lie: it must be
-/// the batch, which is no size of the model.
+/// Checks a size that the job gives for the batch axis. It must be equal to the
+/// batch size, which the model can't change.
 bool JobBuilder::checkBatchDim(StringRef name, int64_t size) {
   if (size == info.job.batch)
     return true;
@@ -127,7 +127,7 @@ bool JobBuilder::checkDims(ArrayRef<Port> ports) {
   return ok;
 }
 
-/// Refuses inputs that can't take a sample of each batch.
+/// Reports inputs that are scalars, and so can't take one sample after another.
 bool JobBuilder::refuseScalars(ArrayRef<Port> ports) {
   bool ok = true;
   for (const Port &port : ports) {
@@ -183,8 +183,10 @@ static std::string printPort(const Port &port) {
   return text + "]";
 }
 
-/// Matches a sample's shape with the axes of an input; axes of length 1 may be
-/// added or dropped. Open axes take the sample's size.
+/// Matches a sample's shape with the axes of an input, and returns the shape
+/// that the input gets. Axes of length 1 may be added or dropped. An axis of
+/// unknown size takes the sample's size. Reports an error and returns nothing
+/// if they don't match.
 std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
                                                          const FieldInfo &field,
                                                          llvm::SMRange range) {
@@ -198,7 +200,8 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
         ShapedType::isDynamic(size) && known != sizes.end())
       size = known->second;
     size_t left = port.axes.size() - result.size();
-    // An open axis takes a 1 only if there are enough axes.
+    // An axis of unknown size takes a 1 of the sample only if enough axes
+    // remain for the sample's others.
     while (!sample.empty() && sample.front() == 1 && size != 1 &&
            (!ShapedType::isDynamic(size) || sample.size() > left))
       sample = sample.drop_front();

@@ -1,4 +1,4 @@
-//===- BodyBuilder.cpp - Models of the language to hfta.model -------------===//
+//===- BodyBuilder.cpp - Builds models of the language --------------------===//
 
 #include "Building/BodyBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- BodyBuilder.h - Models of the language to hfta.model -----*- C++ -*-===//
+//===- BodyBuilder.h - Builds models of the language ------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_LANGUAGE_BUILDING_BODYBUILDER_H
 #define HFTA_LIB_LANGUAGE_BUILDING_BODYBUILDER_H
@@ -10,30 +10,31 @@
 
 namespace mlir::hfta::language {
 
-/// An argument of @forward: the field that it is bound to, and its type.
+/// The binding of an argument of @forward to a field of the data block.
 struct InputBinding {
   std::string field;
-  std::string fileName; ///< the model's own name for it
+  std::string fileName; ///< the argument's name in the model
   RankedTensorType type;
 };
 
-/// The result of an expression: a tensor, or a number that hasn't been combined
-/// with a tensor yet. It is neither after an error, which has been reported.
+/// The value of an expression: a tensor, or a number that hasn't been combined
+/// with a tensor yet. Neither after an error, which has been reported.
 struct Operand {
   Value value;
   std::optional<Number> number;
   explicit operator bool() const { return value || number; }
 };
 
-/// Declares variables of a model, before its functions.
+/// Declares variables of a model, in front of its functions.
 class VariableDeclarer {
 public:
   explicit VariableDeclarer(ModelOp model);
-  /// Declares a tensor with the name that users see. Declaring it twice ends
-  /// the program with an internal error.
+  /// Declares a tensor under the name that users see. Declaring a name twice is
+  /// an internal error, which ends the program.
   VariableOp declare(Location loc, StringRef name, RankedTensorType type,
                      Role role, Attribute initial, bool trained);
-  /// Returns the scalar for this purpose, which is declared on first use.
+  /// Returns the run-time scalar with this purpose, and declares it on first
+  /// use.
   VariableOp getScalar(Location loc, PurposeAttr purpose, Type elementType);
 
 private:
@@ -50,44 +51,50 @@ public:
   BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
               JobDiagnostics &diagnostics);
 
-  /// Builds @forward. Returns false after errors, which are reported.
+  /// Builds @forward. Returns false after errors, which have been reported.
   bool build(ArrayRef<InputBinding> inputs);
-  /// Sizes of axes by name, including the batch's.
+  /// Sizes of axes by name, including that of the batch axis.
   llvm::StringMap<int64_t> sizes;
 
-  // The functions for builtins. Values are null after an error.
+  // Methods for the functions of builtins. After an error, which has been
+  // reported, they return null.
   TensorBuilder &getTensors() { return *tensors; }
   JobDiagnostics &getDiagnostics() { return diagnostics; }
   int64_t getBatch() const { return batch; }
   Operand evaluate(const ast::Expression &expression);
-  /// Returns the tensor that an expression evaluates to; a number is an error.
+  /// Returns the tensor that an expression evaluates to. Reports an error if it
+  /// is a number; `what` names it in the message.
   Value evaluateTensor(const ast::Expression &expression, StringRef what);
-  /// Sets the location of all ops that are built from now on.
+  /// Sets the source range to which the location of all later ops refers.
   void setRange(llvm::SMRange range) { setLocation(scope, range); }
   /// Reports an error and returns null.
   Value fail(llvm::SMRange range, const Twine &message, const Twine &hint = "");
-  /// Reports a shape that is too large, and then returns false.
+  /// Returns whether a tensor may have this shape; reports an error if it is
+  /// too large.
   bool checkSize(ArrayRef<int64_t> shape, llvm::SMRange range);
-  /// Broadcasts both operands to one shape; returns false after an error.
+  /// Broadcasts both operands to a common shape. Returns false after an error,
+  /// which has been reported.
   bool broadcastTogether(Value &lhs, Value &rhs, llvm::SMRange range);
   Value buildBinary(char operation, Value lhs, Value rhs, llvm::SMRange range);
 
-  /// Makes a parameter called `scope.suffix` and returns its value.
+  /// Declares a parameter called `layer.suffix` and returns its value.
   Value makeParameter(StringRef layer, StringRef suffix,
                       ArrayRef<int64_t> shape, Attribute initial);
-  /// Makes a parameter or statistic with the same value everywhere.
+  /// Declares a parameter or statistic whose elements all begin as `value`, and
+  /// returns its value.
   Value makeFilled(StringRef layer, StringRef suffix, ArrayRef<int64_t> shape,
                    double value, Role role);
-  /// Replaces the value that makeFilled returned.
+  /// Writes a new value of a statistic; `old` is the value that makeFilled
+  /// returned.
   void replaceStatistic(Value old, Value value);
   Attribute getUniform(double bound) const;
   Attribute getNormal() const;
-  /// Reads a run-time scalar of the compiler.
+  /// Reads one of the compiler's run-time scalars, such as the step.
   Value readScalar(Purpose purpose);
-  /// Reads a hyper-parameter of the model, one value per copy.
+  /// Reads a hyper-parameter of the model, a scalar with one value per copy.
   Value readHyperParameter(StringRef name);
-  /// Returns the name of the hyper-parameter that holds a dropout call's rate;
-  /// empty if the call itself names a hyper-parameter.
+  /// Returns the name of the hyper-parameter that holds the rate of a dropout
+  /// call; empty if the call itself refers to a hyper-parameter by name.
   StringRef getRateName(const ast::CallExpression &call) const;
 
 private:
@@ -98,7 +105,7 @@ private:
   Value evaluateCall(const ast::CallExpression &call);
   void setLocation(StringRef name, llvm::SMRange range);
   void bindInputs(Block &block, ArrayRef<InputBinding> inputs);
-  /// Gives the expression's value the name `scope`.
+  /// Evaluates an expression and assigns its value to the name in `scope`.
   void assign(const ast::Expression &expression);
   SmallVector<Value> evaluateResults();
 
@@ -107,8 +114,8 @@ private:
   const JobInfo &info;
   JobDiagnostics &diagnostics;
   VariableDeclarer declarer;
-  /// The type of all floats: hfta-apply-precision replaces it by the job's
-  /// types.
+  /// The type of all floats of the model. The pass hfta-apply-precision
+  /// replaces it later by the job's types.
   FloatType floatType;
   int64_t batch;
   std::optional<TensorBuilder> tensors;
@@ -116,8 +123,9 @@ private:
   std::string scope; ///< the name that is being assigned
 };
 
-/// The arguments of a call to a builtin, read as values of their kinds. After
-/// an error, which is reported, `hasFailed()` is true.
+/// The arguments of a call to a builtin function, read as values of the kinds
+/// that the function expects. After an error, which was reported, `hasFailed`
+/// returns true.
 class BuiltinCall {
 public:
   BuiltinCall(BodyBuilder &body, const ast::CallExpression &call,
@@ -143,14 +151,14 @@ public:
                      int64_t most);
   bool getBool(StringRef name, bool otherwise);
   double getNumber(StringRef name, double otherwise);
-  /// Returns one whole number for each of `count` axes, from a list or from one
-  /// number for all.
+  /// Returns `count` whole numbers, one per axis, from a list, or from one
+  /// number for all axes.
   SmallVector<int64_t> getIntegers(StringRef name, int64_t count,
                                    int64_t otherwise, int64_t least,
                                    int64_t most);
   SmallVector<int64_t> getList(StringRef name, int64_t least, int64_t most);
-  /// Returns an axis of a tensor of this rank, counted from the front. The
-  /// batch axis is an error.
+  /// Returns an axis of a tensor with this rank, where negative numbers count
+  /// from the last axis. The batch axis is an error.
   int64_t getAxis(StringRef name, int64_t rank, int64_t otherwise);
   SmallVector<int64_t> getAxes(StringRef name, int64_t rank);
 

@@ -1,4 +1,4 @@
-//===- BuiltinCall.cpp - Arguments of builtins ----------------------------===//
+//===- BuiltinCall.cpp - Arguments of calls to builtins -------------------===//
 
 #include "Building/BodyBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- ElementwiseBuiltins.cpp - Activations and functions ----------------===//
+//===- ElementwiseBuiltins.cpp - Elementwise functions --------------------===//
 
 #include "Building/BodyBuilder.h"
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
@@ -26,7 +26,7 @@ static Value buildSoftmax(BodyBuilder &body, BuiltinCall &call) {
   return body.getTensors().create<OpTy>(x, axis);
 }
 
-/// Builds x where x > 0, else slope * x.
+/// Builds the value x where x > 0, else slope * x.
 static Value buildLeakyRelu(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x");
   double slope = call.getNumber("slope", 0.01);
@@ -37,9 +37,9 @@ static Value buildLeakyRelu(BodyBuilder &body, BuiltinCall &call) {
   return tensors.select(isPositive, x, tensors.binary<MulOp>(x, slope));
 }
 
-/// Builds x where x > 0, else alpha * (e^x - 1). The argument of the
-/// exponential is never positive, so that it can't overflow and spoil the
-/// derivative.
+/// Builds the value x where x > 0, else alpha * (e^x - 1). Positive x are
+/// replaced by 0 before the exponential, which otherwise could overflow and
+/// make the derivative NaN.
 static Value buildElu(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x");
   double alpha = call.getNumber("alpha", 1);
@@ -53,9 +53,8 @@ static Value buildElu(BodyBuilder &body, BuiltinCall &call) {
   return tensors.select(isPositive, x, below);
 }
 
-/// Builds x * Phi(x), by the error function or by its tanh approximation.
-/// Source: Hendrycks and Gimpel, "Gaussian error linear units", arXiv
-/// 1606.08415.
+/// Builds x * Phi(x), with the error function or its approximation by tanh (D.
+/// Hendrycks, K. Gimpel, "Gaussian error linear units", arXiv 1606.08415).
 static Value buildGelu(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x");
   bool approximate = call.getBool("approximate", false);

@@ -1,7 +1,8 @@
-//===- FieldLimits.cpp - The numbers that a field's files may hold --------===//
+//===- FieldLimits.cpp - Ranges of integers that fields may have ----------===//
 //
 // Class numbers and indices that are out of range would silently train nothing,
-// or the wrong thing. The trainer checks them before it begins.
+// or the wrong thing. So the trainer checks them, with these limits, before it
+// begins.
 //===----------------------------------------------------------------------===//
 
 #include "Building/JobBuilder.h"
@@ -12,8 +13,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// Returns the whole number that the field's arithmetic adds; nothing if it
-/// does anything else.
+/// Returns the whole number that a field's arithmetic adds in total; nothing if
+/// it does anything but add and subtract whole numbers.
 static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
   int64_t sum = 0;
   for (const PrepareStep &step : field.steps) {
@@ -29,9 +30,9 @@ static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
   return sum;
 }
 
-/// Limits a field to the `count` numbers from `first` on and to `ignored`,
-/// which is one of these if there is no number to ignore. If a field has
-/// several limits, all of them hold.
+/// Limits the field's numbers, after its arithmetic, to [first, first + count)
+/// and `ignored`, which lies in this range if no number is ignored. If a field
+/// is limited several times, all limits hold.
 void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
                             int64_t ignored) {
   std::optional<int64_t> added = getAddedNumber(info.fields[index]);
@@ -52,14 +53,15 @@ void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
   limits = {most - least, least, ignored};
 }
 
-/// Limits labels to the classes along the output's axis.
+/// Limits labels to the numbers of classes along the output's axis.
 void JobBuilder::limitLabels(const LossOptions &loss, RankedTensorType output) {
   int64_t axis = loss.axis < 0 ? loss.axis + output.getRank() : loss.axis;
   limitField(*findLabel(info.loss), 0, output.getDimSize(axis),
              loss.getIgnored());
 }
 
-/// Limits inputs that are used directly as row indices of a table.
+/// Limits inputs of the model that are used directly as indices of rows of a
+/// table.
 void JobBuilder::limitIndices(ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   for (BlockArgument input : forward.getArguments()) {

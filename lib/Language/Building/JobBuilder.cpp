@@ -1,4 +1,4 @@
-//===- JobBuilder.cpp - Analysed jobs to modules --------------------------===//
+//===- JobBuilder.cpp - Builds modules of analyzed jobs -------------------===//
 
 #include "Building/JobBuilder.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// Notes once for each csv file that its first line may be a header of numbers.
+/// Emits a note for each csv file whose first line was taken for a sample
+/// although it may be a header of numbers.
 static void noteGuessedHeaders(const std::deque<JobInfo> &infos,
                                JobDiagnostics &diagnostics) {
   llvm::StringSet<> noted;
@@ -35,7 +36,8 @@ mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
   if (diagnostics.hasErrors())
     return {};
   checkDeclarations(file, diagnostics);
-  // All train blocks are analyzed before the first module is built.
+  // Analyze all train blocks before building any module, so that all errors are
+  // reported.
   std::deque<JobInfo> infos;
   for (const ast::Positioned<ast::TrainDeclaration> &train : file.trains)
     JobAnalyzer(file, options, diagnostics, infos.emplace_back())
@@ -86,7 +88,7 @@ TensorBuilder JobBuilder::getTensors(OpBuilder &builder, StringRef name,
   return tensors;
 }
 
-/// Returns the copies that start from this file.
+/// Returns the numbers of the copies that start from this file.
 SmallVector<int64_t> JobBuilder::getCopies(int64_t file) const {
   SmallVector<int64_t> copies;
   for (int64_t copy = 0; copy < info.job.copies; ++copy)
@@ -114,8 +116,8 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
   return module;
 }
 
-/// Stores locations for messages about cuts, which are looked up when the
-/// models are one.
+/// Stores the source locations of cuts on the module. Cuts are looked up only
+/// after fusion, and errors should still point to the job.
 void JobBuilder::noteCutLocations(ModuleOp module) {
   SmallVector<Attribute> locations;
   for (llvm::SMRange range : info.pipeline.cutRanges)
@@ -138,8 +140,9 @@ bool JobBuilder::buildModels(ModuleOp module) {
   return ok && checkExcluded(module);
 }
 
-/// Checks that each pattern of parameters without a preconditioner matches one
-/// that is trained, and that the patterns together leave some.
+/// Checks that each pattern of `exclude`, for parameters without
+/// preconditioner, matches a trained parameter, and that the patterns don't
+/// match all of them.
 bool JobBuilder::checkExcluded(ModuleOp module) {
   if (info.excludeRanges.empty())
     return true;
@@ -192,7 +195,7 @@ static std::vector<std::string> getNames(ArrayRef<NamedRange> patterns) {
   return names;
 }
 
-/// Applies the `freeze` and `trainable` clauses.
+/// Applies the clauses `freeze` and `trainable` to a model's parameters.
 bool JobBuilder::chooseTrained(ModelOp model) {
   TrainingClauses clauses(getNames(info.freeze), getNames(info.trainable));
   std::vector<std::string> known;
@@ -323,7 +326,8 @@ JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
                 arguments[forward.getNumResults() + *label]};
 }
 
-/// Returns a run-time scalar, which is declared on first use.
+/// Declares a run-time scalar of the model if it doesn't exist yet, and reads
+/// it.
 Value JobBuilder::readScalar(ModelOp model, TensorBuilder &tensors,
                              PurposeAttr purpose, Type elementType) {
   VariableOp variable =
@@ -374,7 +378,7 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
                    keys);
 }
 
-/// Returns null after an error.
+/// Returns the metric's value; null after an error.
 Value JobBuilder::buildMetric(OpBuilder &builder, const Target &target,
                               Value weights) {
   const ObjectiveInfo &metric = *info.metric;

@@ -1,4 +1,4 @@
-//===- JobBuilder.h - Analysed jobs to modules ------------------*- C++ -*-===//
+//===- JobBuilder.h - Builds modules of analyzed jobs -----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_LANGUAGE_BUILDING_JOBBUILDER_H
 #define HFTA_LIB_LANGUAGE_BUILDING_JOBBUILDER_H
@@ -10,13 +10,14 @@
 
 namespace mlir::hfta::language {
 
-/// An input of a model before anything is bound to it. Axis 0 is left out.
+/// An input of a model before it is bound to a field. `axes` doesn't include
+/// the batch axis, axis 0.
 struct Port {
   std::string name;
   Type elementType;
   bool hasShape = true;
-  bool isScalar = false; ///< has no axis 0
-  std::string batch;     ///< the name of axis 0, if it has one
+  bool isScalar = false; ///< whether it lacks a batch axis
+  std::string batch;     ///< the name of the batch axis; empty if it has none
   std::vector<OnnxAxis> axes;
 };
 
@@ -28,7 +29,7 @@ public:
   OwningOpRef<ModuleOp> build(FrontEndFailure &result);
 
 private:
-  // Bindings.cpp
+  // Bindings.cpp: fields of the data block for the model's inputs.
   bool bindFields(ArrayRef<Port> ports);
   bool bindNamedFields(ArrayRef<Port> ports);
   bool bindImplicitFields(ArrayRef<Port> ports);
@@ -41,13 +42,13 @@ private:
   std::vector<Port> getLanguagePorts();
   llvm::SMRange getBindingRange(size_t index) const;
 
-  // Prepare.cpp
+  // Prepare.cpp: the arithmetic that prepares fields.
   bool buildPrepare(ModelOp model);
   Type getPreparedType(const FieldInfo &field, func::FuncOp forward);
   Value applyStep(TensorBuilder &tensors, Value value, const PrepareStep &step,
                   bool &ok);
 
-  // JobBuilder.cpp
+  // JobBuilder.cpp: the module, models of the language, and the objective.
   bool buildModels(ModuleOp module);
   void noteCutLocations(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
@@ -57,7 +58,7 @@ private:
   std::optional<unsigned> findOutput(const ObjectiveInfo &objective,
                                      func::FuncOp forward);
   std::optional<unsigned> findLabel(const ObjectiveInfo &objective);
-  /// The values that a loss or metric compares.
+  /// The tensors that a loss or metric compares.
   struct Target {
     Value output, label;
   };
@@ -72,13 +73,13 @@ private:
   bool buildLossAndMetric(ModelOp model, ValueRange arguments,
                           func::FuncOp forward, SmallVector<Value> &results);
 
-  // FieldLimits.cpp
+  // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,
                   int64_t ignored);
   void limitLabels(const LossOptions &loss, RankedTensorType output);
   void limitIndices(ModelOp model);
 
-  // OnnxModels.cpp
+  // OnnxModels.cpp: models from ONNX files.
   bool buildOnnxModels(ModuleOp module);
   bool importFile(ModuleOp module, const OnnxFile &file, int64_t index);
   bool fillTrainingOptions(const OnnxFile &file,
@@ -97,11 +98,11 @@ private:
   const FrontEndOptions &options;
   JobDiagnostics &diagnostics;
   FrontEndFailure failure = FrontEndFailure::none;
-  /// The type of floats for which no file gives one.
+  /// The type of floats whose type no file specifies.
   FloatType floatType;
-  /// The field of each of the model's inputs.
+  /// The field that each input of the model is bound to.
   std::vector<const FieldInfo *> boundFields;
-  /// Sizes of axes by name, where known.
+  /// The known sizes of axes by name.
   llvm::StringMap<int64_t> sizes;
 };
 

@@ -12,13 +12,14 @@ using namespace mlir::hfta::language;
 
 static constexpr int64_t kMaxSize = INT32_MAX;
 
-/// Returns PyTorch's initial values of weights and biases: uniform in +-1 /
-/// sqrt(inputs of a unit).
+/// Returns the initial values of weights and biases, as in PyTorch: uniform
+/// between -1 / sqrt(fanIn) and 1 / sqrt(fanIn), where fanIn is the number of
+/// inputs of a unit.
 static Attribute getLayerInitial(BodyBuilder &body, int64_t fanIn) {
   return body.getUniform(1.0 / std::sqrt(static_cast<double>(fanIn)));
 }
 
-/// Adds a bias along `axis`.
+/// Adds a bias, which has one element for each index along `axis`, to x.
 static Value addBias(BodyBuilder &body, BuiltinCall &call, Value x,
                      int64_t axis, int64_t fanIn) {
   ArrayRef<int64_t> shape = getShape(x);
@@ -32,12 +33,12 @@ static Value addBias(BodyBuilder &body, BuiltinCall &call, Value x,
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// Builds x · wᵀ, contracting the last axis of x.
+/// Builds x · wᵀ, a contraction over the last axes of x and w.
 static Value contractLast(TensorBuilder &tensors, Value x, Value weight) {
   MLIRContext *context = tensors.getBuilder().getContext();
   int64_t rank = getTensorType(x).getRank();
-  // The iteration dimensions are the leading axes of x, the outputs, and the
-  // summed axis.
+  // The iteration space consists of the leading axes of x, the outputs, and the
+  // contracted axis.
   SmallVector<AffineExpr> leading;
   for (int64_t i = 0; i + 1 < rank; ++i)
     leading.push_back(getAffineDimExpr(i, context));
@@ -75,8 +76,8 @@ static Value buildLinear(BodyBuilder &body, BuiltinCall &call) {
   return addBias(body, call, result, shape.size() - 1, inputs);
 }
 
-/// Builds a · b, contracting the last axis of a and the second to last axis of
-/// b; leading axes are matched.
+/// Builds a · b, a contraction over the last axis of a and the second to last
+/// axis of b. The leading axes of a and b must be equal.
 static Value buildMatmul(BodyBuilder &body, BuiltinCall &call) {
   Value a = call.getFloats("a", 3);
   Value b = call.getFloats("b", 3);

@@ -18,8 +18,9 @@ static bool isPositive(BodyBuilder &body, BuiltinCall &call, double epsilon) {
   return false;
 }
 
-/// Builds a batch normalization. `momentum` is the new batch's share, as in
-/// PyTorch.
+/// Builds a batch normalization. As in PyTorch, `momentum` is the weight of the
+/// new batch in the running statistics. The op's attribute is the weight of the
+/// old statistics.
 static Value buildBatchNorm(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x", 2);
   double epsilon = call.getNumber("epsilon", 1e-5);
@@ -46,7 +47,7 @@ static Value buildBatchNorm(BodyBuilder &body, BuiltinCall &call) {
   return norm.getResult();
 }
 
-/// Builds a layer normalization over all axes from `axis` on.
+/// Builds a layer normalization over `axis` and all axes after it.
 static Value buildLayerNorm(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x", 2);
   if (!x)

@@ -1,4 +1,4 @@
-//===- Objectives.cpp - Losses and metrics in hfta ops --------------------===//
+//===- Objectives.cpp - Losses and metrics --------------------------------===//
 
 #include "Hfta/Language/Objectives.h"
 #include "Analysis/Arguments.h"
@@ -18,8 +18,8 @@ using namespace mlir::hfta::language;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Returns whether shapes are equal except for axes of length 1 after the
-/// first.
+/// Returns whether two shapes are equal apart from axes of length 1 that aren't
+/// the first.
 static bool areAlike(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   if (a.empty() || b.empty() || a[0] != b[0])
     return a == b;
@@ -34,8 +34,8 @@ static SmallVector<int64_t> without(ArrayRef<int64_t> shape, int64_t axis) {
   return result;
 }
 
-/// Returns the axis counted from the front; nothing if it doesn't exist or is
-/// the batch.
+/// Returns the axis, where negative numbers count from the last one. Returns
+/// nothing if it doesn't exist or is the batch axis.
 static std::optional<int64_t> getAxis(RankedTensorType type, int64_t axis) {
   int64_t rank = type.getRank();
   int64_t fromFront = axis < 0 ? axis + rank : axis;
@@ -85,8 +85,8 @@ bool LossOptions::takesProbabilities(RankedTensorType output,
          areAlike(output.getShape(), label.getShape());
 }
 
-/// Returns what is wrong with a list of weights, which may be empty, for
-/// `count` places; `what` says what they are.
+/// Checks that a list of weights is empty or has `count` numbers; `what`
+/// describes these. Returns an error message, or an empty string.
 static std::string checkCount(ArrayRef<double> weights, int64_t count,
                               const Twine &what, RankedTensorType output) {
   if (weights.empty() || static_cast<int64_t>(weights.size()) == count)
@@ -96,7 +96,7 @@ static std::string checkCount(ArrayRef<double> weights, int64_t count,
       .str();
 }
 
-/// Checks a loss of class scores.
+/// Checks a loss of class scores. Returns an error message, or an empty string.
 static std::string checkClassLoss(const LossOptions &options,
                                   RankedTensorType output,
                                   RankedTensorType label) {
@@ -154,8 +154,8 @@ std::string mlir::hfta::checkAccuracy(RankedTensorType output,
 // Drawn targets
 //===----------------------------------------------------------------------===//
 
-/// Draws uniform numbers in [0, 1), one for each of `like`'s elements, from a
-/// stream of its own.
+/// Draws uniform numbers in [0, 1), one for each element of `like`. Each
+/// `suffix` has a random stream of its own.
 static Value drawUniform(TensorBuilder &tensors, const RandomKeys &keys,
                          Value like, StringRef suffix = "") {
   std::string stream = names::getCompilerSymbol("drawn_target" + suffix);
@@ -164,7 +164,7 @@ static Value drawUniform(TensorBuilder &tensors, const RandomKeys &keys,
       names::hash(stream), /*per_sample=*/true, getElementType(like));
 }
 
-/// Returns the first index along `axis` at which the maximum stands.
+/// Returns the index of the first maximum along `axis`.
 static Value findLargest(TensorBuilder &tensors, Value values, int64_t axis,
                          Type indexType) {
   int64_t size = getShape(values)[axis];
@@ -177,10 +177,10 @@ static Value findLargest(TensorBuilder &tensors, Value values, int64_t axis,
   return tensors.reduce(ReduceKind::min, candidates, {axis});
 }
 
-/// Draws classes with the probabilities whose logarithms, up to a constant, are
-/// `scores`: the class with the largest sum of score and Gumbel's
-/// -log(-log(u)). Source: E. J. Gumbel, "Statistical theory of extreme values
-/// and some practical applications", 1954.
+/// Draws classes from the distribution whose logarithms of probabilities, up to
+/// a constant, are `scores`. It draws the class with the largest sum of score
+/// and Gumbel noise -log(-log(u)) (E. J. Gumbel, "Statistical theory of extreme
+/// values and some practical applications", 1954).
 static Value drawClasses(TensorBuilder &tensors, const RandomKeys &keys,
                          Value scores, int64_t axis, Type indexType) {
   Value uniform = drawUniform(tensors, keys, scores);
@@ -189,8 +189,8 @@ static Value drawClasses(TensorBuilder &tensors, const RandomKeys &keys,
   return findLargest(tensors, noisy, axis, indexType);
 }
 
-/// Draws normal numbers of variance 1/2: sqrt(-log(1 - u)) cos(2 pi v). Source:
-/// Box and Muller, "A note on the generation of random normal deviates", 1958.
+/// Draws normal numbers of variance 1/2, as sqrt(-log(1 - u)) cos(2 pi v) (G.
+/// Box, M. Muller, "A note on the generation of random normal deviates", 1958).
 static Value drawNoise(TensorBuilder &tensors, const RandomKeys &keys,
                        Value like) {
   Value u = drawUniform(tensors, keys, like);
@@ -207,7 +207,7 @@ static Value drawNoise(TensorBuilder &tensors, const RandomKeys &keys,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds losses of class scores.
+/// Builds losses from class scores.
 class ClassLoss {
 public:
   ClassLoss(TensorBuilder &tensors, const LossOptions &options, Value output,
@@ -233,7 +233,8 @@ public:
     if (!keys)
       return loss;
     loss.drawnLosses = draw(*keys);
-    // The root of the weight that an element's target has in total.
+    // The loss of an element has the root of its target's total weight as
+    // factor, so that second moments of gradients have the weight itself.
     if (weights)
       loss.drawnLosses = tensors.binary<MulOp>(
           loss.drawnLosses, tensors.unary<SqrtOp>(addTarget()));
@@ -268,14 +269,15 @@ private:
     return {losses, tensors.splatLike(losses, 1), {}, {}};
   }
 
-  /// Returns losses for classes that are drawn.
+  /// Returns losses whose labels are drawn from the model's own distribution.
   Value draw(const RandomKeys &keys) {
     Type indexType = probabilities ? tensors.getBuilder().getI64Type()
                                    : getElementType(label);
     return choose(scores, drawClasses(tensors, keys, scores, axis, indexType));
   }
 
-  /// Returns the sum of each element's weighted and smoothed target.
+  /// Returns the sum over classes of each element's target, after smoothing and
+  /// weighting.
   Value addTarget() {
     if (probabilities)
       return tensors.reduce(ReduceKind::sum, probabilities, {axis});
@@ -284,7 +286,7 @@ private:
                : ofLabel;
   }
 
-  /// Returns the entry of each element's class.
+  /// Returns, for each element, the entry of `values` at its class.
   Value pick(Value values, Value chosenClass) {
     Value isChosen =
         tensors.compare(ComparePredicate::equal,
@@ -296,12 +298,12 @@ private:
     return tensors.reduce(ReduceKind::sum, chosen, {axis});
   }
 
-  /// Returns the negative score of each element's class.
+  /// Returns, for each element, the negative score of its class.
   Value choose(Value scores, Value chosenClass) {
     return tensors.unary<NegOp>(pick(scores, chosenClass));
   }
 
-  /// Returns the negative sum over classes.
+  /// Returns the negative sum of values over all classes.
   Value addClasses(Value values) {
     return tensors.unary<NegOp>(
         tensors.reduce(ReduceKind::sum, values, {axis}));
@@ -314,12 +316,13 @@ private:
   Value getSmoothing() {
     return tensors.cast(options.labelSmoothing, type.getElementType());
   }
-  /// Returns what smoothing leaves to the label.
+  /// Returns the share of the target that smoothing leaves to the label's
+  /// class.
   Value getKept() {
     Value smoothing = getSmoothing();
     return tensors.binary<SubOp>(tensors.splatLike(smoothing, 1), smoothing);
   }
-  /// Returns what smoothing gives to each class.
+  /// Returns the share of the target that smoothing gives to every class.
   Value getShare() {
     return tensors.binary<DivOp>(getSmoothing(), static_cast<double>(classes));
   }
@@ -327,7 +330,8 @@ private:
     return tensors.broadcast(scalar, getShape(like), {});
   }
 
-  /// Returns (1 - e) * loss + e / classes * sum of -score.
+  /// Returns smoothed losses: (1 - e) * loss + e / classes * (sum over classes
+  /// of -score), where e is the smoothing.
   Value smooth(Value losses, Value scores) {
     Value kept = getKept(), share = getShare();
     Value all = addClasses(scores);
@@ -343,10 +347,12 @@ private:
   int64_t axis;
   int64_t classes;
   SmallVector<int64_t> shape;
-  Value scores;  ///< logarithms of probabilities
-  Value weights; ///< those of classes in the output's shape; null: all are 1
-  Value ofLabel; ///< the weight of each element's class, with `weights`
-  Value probabilities; ///< where the label is such: smoothed and weighted
+  Value scores; ///< logarithms of the classes' probabilities
+  /// The weights of classes, in the output's shape; null if all are 1.
+  Value weights;
+  Value ofLabel; ///< weight of each element's class, unless `weights` is null
+  /// Smoothed and weighted targets, if labels are probabilities.
+  Value probabilities;
 };
 } // namespace
 
@@ -358,15 +364,16 @@ static Loss buildSquaredDifferences(TensorBuilder &tensors, Value output,
                tensors.splatLike(output, 1),
                {},
                {}};
-  // The target is output + noise: the gradient of the squared difference is
-  // that of -2 noise output.
+  // The target is the output plus noise. With the noise constant, the squared
+  // difference has the same gradient as -2 * noise * output.
   if (keys)
     loss.drawnLosses = tensors.binary<MulOp>(
         output, tensors.binary<MulOp>(drawNoise(tensors, *keys, output), -2));
   return loss;
 }
 
-/// Returns the weights of ones in the output's shape; null if all are 1.
+/// Returns the weights of ones, broadcast to the output's shape; null if all
+/// are 1.
 static Value getPositiveWeights(TensorBuilder &tensors,
                                 ArrayRef<double> numbers, Value output) {
   if (numbers.empty())
@@ -379,8 +386,8 @@ static Value getPositiveWeights(TensorBuilder &tensors,
       static_cast<int64_t>(shape.size()) - 1);
 }
 
-/// Builds (1 - t) x + log(1 + e^-x), which is exact for large x of either sign.
-/// With weights p of ones, the logarithm has the factor 1 - t + p t.
+/// Builds (1 - t) x + log(1 + e^-x), which is accurate for large x of either
+/// sign. With weights p of ones, the logarithm is multiplied by 1 - t + p t.
 static Loss buildBinaryCrossEntropy(TensorBuilder &tensors,
                                     const LossOptions &options, Value output,
                                     Value target,

@@ -1,4 +1,4 @@
-//===- OnnxModels.cpp - Models of a job from ONNX files -------------------===//
+//===- OnnxModels.cpp - Builds models from ONNX files ---------------------===//
 
 #include "Building/JobBuilder.h"
 
@@ -36,8 +36,8 @@ bool JobBuilder::buildOnnxModels(ModuleOp module) {
   return ok;
 }
 
-/// Returns the file's inputs that aren't bound at compile time. Axis 0 is left
-/// out.
+/// Returns the file's inputs that no constant is bound to, without their batch
+/// axes.
 static std::vector<Port>
 getPorts(const OnnxFile &file,
          const llvm::StringMap<DenseElementsAttr> &constants) {
@@ -59,7 +59,8 @@ getPorts(const OnnxFile &file,
   return ports;
 }
 
-/// Binds data to the file's inputs.
+/// Fills the options for importing a model that is trained: binds fields of the
+/// data block to its inputs.
 bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
                                      OnnxImportOptions &importOptions) {
   std::vector<Port> ports = getPorts(file, options.constants);
@@ -86,8 +87,8 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   return true;
 }
 
-/// Returns the size that a flag gives to axis 0 of every input, if that is one
-/// common axis.
+/// Returns the size that `--dim` gives to the batch axis, if axis 0 of all
+/// inputs is the same named axis.
 static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
                                         const llvm::StringMap<int64_t> &dims) {
   std::optional<StringRef> symbol;
@@ -103,7 +104,8 @@ static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
   return found->getValue();
 }
 
-/// Fails if `--batch` and `--dim` size axis 0 of an input differently.
+/// Reports an error if `--batch` and `--dim` give the batch axis of an input
+/// different sizes.
 bool JobBuilder::checkBatch(const OnnxFile &file) {
   const ast::Clause *batch = info.train->find("batch");
   if (!batch)
@@ -128,7 +130,8 @@ bool JobBuilder::checkBatch(const OnnxFile &file) {
   return ok;
 }
 
-/// Sizes and types are those of the file unless flags change them.
+/// Fills the options for importing a model without training. Sizes and types
+/// are those of the file unless flags change them.
 bool JobBuilder::fillInferenceOptions(const OnnxFile &file,
                                       OnnxImportOptions &importOptions) {
   if (!checkBatch(file))
@@ -164,7 +167,7 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
   return bindDropoutRate(*model);
 }
 
-/// Takes the dropout layers out of a model, and says so.
+/// Removes the dropout layers of a model, and emits a note about it.
 static void removeDropout(ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   auto dropouts = llvm::to_vector(forward.getOps<DropoutOp>());
@@ -179,7 +182,8 @@ static void removeDropout(ModelOp model) {
         << (dropouts.size() == 1 ? " layer" : " layers");
 }
 
-/// Lets `dropout_rate` in the model clause replace the rates in the file.
+/// Replaces the dropout rates of the file by `dropout_rate` of the model
+/// clause, if that is given.
 bool JobBuilder::bindDropoutRate(ModelOp model) {
   if (options.withoutDropout)
     removeDropout(model);

@@ -15,7 +15,8 @@ struct Window {
 };
 } // namespace
 
-/// Returns nothing after an error, which is reported.
+/// Reads the window of a pooling call. Returns nothing after an error, which
+/// was reported.
 static std::optional<Window> getWindow(BodyBuilder &body, BuiltinCall &call,
                                        Value x) {
   ArrayRef<int64_t> shape = getShape(x);
@@ -89,7 +90,7 @@ static Value buildAveragePool(BodyBuilder &body, BuiltinCall &call) {
       ceilPadding, includePadding);
 }
 
-/// Builds the mean over the spatial axes, which stay with length 1.
+/// Builds the mean over the spatial axes, which remain as axes of length 1.
 static Value buildGlobalAveragePool(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x", 3);
   if (!x)

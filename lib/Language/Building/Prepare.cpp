@@ -1,4 +1,4 @@
-//===- Prepare.cpp - From files' samples to a model's inputs --------------===//
+//===- Prepare.cpp - Builds ops that prepare samples ----------------------===//
 
 #include "Building/JobBuilder.h"
 
@@ -8,9 +8,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// Returns the type of the input that the field is bound to; without one, a
-/// float or int64. Returns null if it is bound to inputs of two types, which is
-/// reported.
+/// Returns the type that a field has after preparation: that of the input to
+/// which it is bound, or if there is none, floats or int64. Reports an error
+/// and returns null if the field is bound to inputs of two types.
 Type JobBuilder::getPreparedType(const FieldInfo &field, func::FuncOp forward) {
   Type type;
   for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i) {
@@ -36,7 +36,8 @@ Type JobBuilder::getPreparedType(const FieldInfo &field, func::FuncOp forward) {
                                           : IntegerType::get(context, 64));
 }
 
-/// Returns one number, or one per channel (axis 1), in the value's shape.
+/// Returns a constant in the shape of `value`: one number, or one for each
+/// channel (axis 1).
 static Value makeOperand(TensorBuilder &tensors, Value value,
                          ArrayRef<Number> numbers) {
   if (numbers.size() == 1)

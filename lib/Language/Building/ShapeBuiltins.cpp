@@ -15,7 +15,7 @@ using namespace mlir::hfta::language;
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Joins the axes from `axis` on into one.
+/// Joins `axis` and all axes after it into one axis.
 static Value buildFlatten(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getTensor("x");
   if (!x)
@@ -87,8 +87,8 @@ static Value buildTranspose(BodyBuilder &body, BuiltinCall &call) {
   return body.getTensors().transpose(x, order);
 }
 
-/// Returns the tensors that a variadic call joins: its arguments, or the
-/// elements of one list.
+/// Returns the tensors that `concat` joins: its arguments, or the elements of a
+/// single list. Returns none after an error, which was reported.
 static SmallVector<Value> getParts(BodyBuilder &body, BuiltinCall &call) {
   std::vector<const ast::Expression *> parts = call.getArguments().rest;
   if (const ast::Expression *named = call.get("tensors"))

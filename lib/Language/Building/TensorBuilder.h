@@ -9,8 +9,8 @@
 
 namespace mlir::hfta::language {
 
-/// Builds ops on shared tensors at one location. Callers must have checked that
-/// operands fit.
+/// Builds ops on shared tensors, all with the same location. It checks nothing:
+/// the operands must fit.
 class TensorBuilder {
 public:
   TensorBuilder(OpBuilder &builder, Location loc)
@@ -18,7 +18,8 @@ public:
 
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() const { return loc; }
-  /// Returns the natural type of floats in the language.
+  /// Returns the type of floats in the job language before any precision is
+  /// applied.
   Type getFloatType() const { return builder.getF32Type(); }
 
   template <typename OpTy, typename... Args>
@@ -33,7 +34,8 @@ public:
   Value binary(Value x, Value y) {
     return OpTy::create(builder, loc, x, y);
   }
-  /// Builds `x op number`.
+  /// Builds an op whose second operand is a constant tensor filled with
+  /// `number`.
   template <typename OpTy>
   Value binary(Value x, double number) {
     return OpTy::create(builder, loc, x, splatLike(x, number));
@@ -51,7 +53,8 @@ public:
   /// Broadcasts `x`: input axis i becomes axis `dimensions[i]` of `shape`.
   Value broadcast(Value x, ArrayRef<int64_t> shape,
                   ArrayRef<int64_t> dimensions);
-  /// Repeats `x`, which lacks `axis`, along that axis.
+  /// Inserts `axis` into the shape of `x` and repeats `x` `size` times along
+  /// it.
   Value repeat(Value x, int64_t axis, int64_t size);
   Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes);
   Value compare(ComparePredicate predicate, Value x, Value y);

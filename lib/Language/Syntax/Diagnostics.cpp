@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Longer source lines are not repeated in messages.
+/// Source lines longer than this aren't printed with messages.
 static constexpr size_t kMaxLine = 400;
 
 void JobDiagnostics::print(llvm::SourceMgr::DiagKind kind, llvm::SMRange range,

@@ -1,4 +1,4 @@
-//===- Files.cpp - Files that jobs and command lines name -----------------===//
+//===- Files.cpp - Paths and files that users name ------------------------===//
 
 #include "Hfta/Language/Files.h"
 
@@ -21,7 +21,7 @@ hfta::openText(llvm::StringRef path) {
   auto fail = [&](const llvm::Twine &why) {
     return llvm::createStringError("cannot read '" + path + "': " + why);
   };
-  // A pipe on the command line is allowed, since the user asked for it.
+  // Pipes are allowed, since a user may pass one on the command line.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       !llvm::sys::fs::is_regular_file(status) &&

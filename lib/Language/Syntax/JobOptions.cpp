@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// Copies `text` into a buffer of the SourceMgr.
+/// Copies `text` into a new buffer of the SourceMgr, called `name`, so that
+/// messages can quote it. Returns the copy.
 static llvm::StringRef addBuffer(llvm::StringRef text, llvm::StringRef name,
                                  JobDiagnostics &diagnostics) {
   std::unique_ptr<llvm::MemoryBuffer> buffer =
@@ -36,8 +37,8 @@ static std::string getBufferName(llvm::StringRef flag) {
 // A job without a job file
 //===----------------------------------------------------------------------===//
 
-/// Makes a name of the language from that of a file: "mnist-12.onnx" →
-/// "mnist_12".
+/// Makes an identifier of the language from a file's name: "mnist-12.onnx"
+/// becomes "mnist_12".
 static std::string makeName(llvm::StringRef path) {
   std::string name;
   for (char c : llvm::sys::path::stem(path))
@@ -57,7 +58,8 @@ std::string hfta::quoteText(llvm::StringRef text) {
   return quoted + "\"";
 }
 
-/// Adds the job that the input files alone describe.
+/// Adds a job for the models in `models`. Everything else about it comes from
+/// flags and defaults.
 static void addModels(ast::JobFile &file, llvm::ArrayRef<std::string> models,
                       JobDiagnostics &diagnostics) {
   std::string name = makeName(models.front());
@@ -75,7 +77,7 @@ static void addModels(ast::JobFile &file, llvm::ArrayRef<std::string> models,
 // Flags
 //===----------------------------------------------------------------------===//
 
-/// Splits at commas outside of strings and brackets.
+/// Splits a text at commas that are outside of strings and brackets.
 static llvm::SmallVector<llvm::StringRef> splitFields(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> parts;
   size_t begin = 0;
@@ -103,8 +105,8 @@ static llvm::SmallVector<llvm::StringRef> splitFields(llvm::StringRef text) {
   return parts;
 }
 
-/// Returns whether a field's value is written as in a job file, rather than as
-/// the bare name of a file.
+/// Returns whether a field's value is an expression, as in a job file, rather
+/// than the bare name of a file.
 static bool isExpression(llvm::StringRef value) {
   if (value.starts_with("\"") || value.starts_with("(") ||
       value.starts_with("-"))
@@ -114,9 +116,9 @@ static bool isExpression(llvm::StringRef value) {
   return rest.size() != value.size() && rest.starts_with("(");
 }
 
-/// Removes a field's name from the front of `part`. Inputs of ONNX models may
-/// have any name; one that could be mistaken for a type or a value must be
-/// quoted.
+/// Removes a field's name from the beginning of `part` and stores it in `name`.
+/// Inputs of ONNX models may have any name. A name that could be mistaken for a
+/// type or a value must be quoted.
 static bool takeFieldName(llvm::StringRef &part, ast::Identifier &name,
                           JobDiagnostics &diagnostics) {
   llvm::StringRef text = part.ltrim();
@@ -174,7 +176,7 @@ static ast::ExpressionPtr makeName(llvm::StringRef name, llvm::SMRange range) {
   return expression;
 }
 
-/// Returns the train block's clause of this name, which is added if there is
+/// Returns the train block's clause with this keyword, and adds it if there is
 /// none.
 static ast::Clause &getClause(ast::TrainDeclaration &train,
                               llvm::StringRef keyword, llvm::SMRange range) {
@@ -185,7 +187,7 @@ static ast::Clause &getClause(ast::TrainDeclaration &train,
   return train.clauses.back();
 }
 
-/// Returns the data block that the train block uses, which is added if there is
+/// Returns the data block that the train block uses, and adds it if there is
 /// none.
 static ast::DataDeclaration &getData(ast::JobFile &file, llvm::SMRange range) {
   ast::TrainDeclaration &train = file.trains.front().declaration;
@@ -221,7 +223,7 @@ static void addDataFlag(ast::JobFile &file, bool isTrain, llvm::StringRef text,
   }
 }
 
-/// Adds a setting that is a named argument of a clause.
+/// Adds a flag's setting as a named argument of the clause to which it belongs.
 static void addArgument(ast::JobFile &file, const SettingInfo &info,
                         llvm::StringRef text, JobDiagnostics &diagnostics) {
   llvm::StringRef name = info.name;
@@ -245,7 +247,7 @@ static void addArgument(ast::JobFile &file, const SettingInfo &info,
   clause.arguments.push_back(std::move(setting));
 }
 
-/// Parses `axis=size`; an axis may have any name.
+/// Parses `axis=size`, where the axis may have any name.
 static bool parseFlagDim(llvm::StringRef part, ast::Argument &argument,
                          JobDiagnostics &diagnostics) {
   size_t equal = part.rfind('=');
@@ -276,7 +278,8 @@ static bool parseFlagClause(llvm::StringRef text, ast::Clause &clause,
   return ok;
 }
 
-/// Returns the keyword of a flag: "micro_batches" for "micro-batches".
+/// Returns the keyword that a flag sets, such as "micro_batches" for
+/// "micro-batches".
 static std::string getKeyword(const JobFlag &flag) {
   std::string keyword = flag.name;
   llvm::replace(keyword, '-', '_');
@@ -305,7 +308,7 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
     getClause(train, keyword, clause.range) = std::move(clause);
 }
 
-/// Returns whether the flag also makes sense without training.
+/// Returns whether a flag also makes sense for a job without training.
 static bool isForInference(const JobFlag &flag) {
   const KeywordInfo *keyword = findByName(getKeywords(), getKeyword(flag));
   return keyword && keyword->traits & setting_traits::WithoutTraining;

@@ -119,8 +119,8 @@ static std::optional<TokenKind> getPunctuation(char c) {
 }
 
 void Lexer::skipUnknown(const char *begin) {
-  // A run of bytes outside ASCII is reported once, since these are the parts of
-  // one character.
+  // Report consecutive bytes outside of ASCII once, since they are parts of one
+  // character.
   ++position;
   while ((*begin & 0x80) && position != end && (*position & 0x80))
     ++position;

@@ -13,7 +13,8 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 using ast::ExpressionPtr;
 
-/// Bounds every recursion over the syntax tree.
+/// The most levels of an expression, which bounds every recursion over syntax
+/// trees.
 static constexpr unsigned kMaxDepth = 256;
 static constexpr size_t kMaxListLength = 65536;
 
@@ -33,8 +34,9 @@ bool Parser::accept(TokenKind kind) {
   return true;
 }
 
-/// Finds a string without an end in the rest of the line. Often an earlier
-/// string lacks its end, and has taken the beginning of a later one for it.
+/// Returns a string in the rest of the line that lacks its closing quote; empty
+/// if there is none. Often it is an earlier string that lacks the quote, and
+/// ends where a later one was meant to begin.
 llvm::StringRef Parser::findOpenString() const {
   const char *end = text.end();
   size_t length = text.find('\n', token.text.begin() - text.begin());
@@ -49,7 +51,8 @@ llvm::StringRef Parser::findOpenString() const {
 
 void Parser::reportUnexpected(const llvm::Twine &expected,
                               const llvm::Twine &hint) {
-  // After a string without an end, any token is unexpected.
+  // If the token follows a string without closing quote, report nothing more:
+  // the string was reported.
   llvm::StringRef open = lexer.getOpenString();
   if (abandoned || (!open.empty() && open.end() == previousEnd.getPointer()))
     return;
@@ -124,7 +127,7 @@ ExpressionPtr Parser::parseExpression() {
                       "expression of more than " + llvm::Twine(kMaxDepth) +
                           " levels",
                       "name intermediate values");
-    // The following tokens are as deep: they deserve no messages.
+    // The tokens that follow are nested as deeply, so report nothing more.
     abandoned = true;
     skipTo([] { return false; });
     return nullptr;
@@ -218,8 +221,8 @@ ExpressionPtr Parser::parsePrimary() {
   }
 }
 
-/// Parses a size such as "64MiB"; it is an error if the product isn't a whole
-/// number of bytes.
+/// Parses a size such as "64MiB". Reports an error if it isn't a whole number
+/// of bytes.
 ExpressionPtr Parser::parseSize() {
   auto number = std::make_unique<ast::NumberExpression>(token.getRange());
   llvm::StringRef unit = token.text.take_back(3);

@@ -23,7 +23,8 @@ bool language::isKeyword(llvm::StringRef name, unsigned traits) {
   return llvm::is_contained(getClauseNames(traits), name);
 }
 
-/// Returns the first byte that isn't valid UTF-8 at its place, or null.
+/// Returns the first byte that is NUL or not part of valid UTF-8; null if there
+/// is none.
 static const char *findForeignByte(llvm::StringRef text) {
   size_t offset = text.size();
   if (llvm::json::isUTF8(text, &offset))
@@ -255,7 +256,8 @@ bool Parser::parseStatement(ast::ModelDeclaration &model) {
               "statements look like: name = relu(x)"))
     return false;
   if (!(statement.value = parseExpression())) {
-    // Later uses of the name deserve no messages.
+    // Keep the name, although its value is missing, so that later uses of it
+    // aren't reported.
     model.statements.push_back(std::move(statement));
     return false;
   }

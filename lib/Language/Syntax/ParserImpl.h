@@ -10,12 +10,12 @@
 
 namespace mlir::hfta::language {
 
-/// Returns whether a clause has this name and all these traits.
+/// Returns whether there is a clause with this name and all of these traits.
 bool isKeyword(llvm::StringRef name, unsigned traits = setting_traits::None);
 
-/// Parses a text in one of the SourceMgr's buffers. Every method reports what
-/// is wrong and returns false or null; callers that loop skip to where the next
-/// item may begin.
+/// Parses a text in one of the SourceMgr's buffers. After an error, which it
+/// has reported, a method returns false or null; its caller, if it parses a
+/// sequence, skips to where the next item may begin.
 class Parser {
 public:
   Parser(llvm::StringRef text, JobDiagnostics &diagnostics)
@@ -25,10 +25,11 @@ public:
 
   void parseFile(ast::JobFile &file);
   bool parseArguments(std::vector<ast::Argument> &arguments, TokenKind end);
-  /// Parses `argument {, argument}`, up to the text's end if `toEnd`.
+  /// Parses `argument {, argument}`. If `toEnd`, the arguments must extend to
+  /// the end of the text.
   bool parseClauseArguments(ast::Clause &clause, bool toEnd);
   bool parseField(ast::Binding &field, bool needsValue);
-  /// Parses what follows the name.
+  /// Parses the rest of a field, after its name.
   bool parseFieldRest(ast::Binding &field, bool needsValue);
   ast::ExpressionPtr parseExpression();
   bool expectEnd();
@@ -84,7 +85,7 @@ private:
   Token token;
   llvm::SMLoc previousEnd; ///< the end of the token before `token`
   unsigned nesting = 0;
-  bool abandoned = false; ///< nothing more is reported
+  bool abandoned = false; ///< whether further errors are no longer reported
 };
 
 } // namespace mlir::hfta::language

@@ -1,10 +1,11 @@
 //===- abi.h - The layout of what programs and the runtime share *- C++ -*-===//
 //
-// Lists the structs of program.h, member by member, and its enums. The compiler
-// and the runtime each assert at compile time that the lists are complete, and
-// that members are listed in order and without padding. The version of the ABI
-// is a hash of these lists: a runtime refuses a program that was compiled with
-// other structs, or for which a number means something else.
+// Lists the members of all structs of program.h, and its enumerators, as
+// macros. When the compiler and the runtime are built, both assert that the
+// lists are complete, and that members are in order and without padding. The
+// version of the ABI is a hash of these lists (hfta_abi_version). A runtime
+// refuses a program of another version: its structs have another layout, or its
+// enumerators other values.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_ABI_H
@@ -18,8 +19,9 @@
 #define HFTA_ABI_ASSERT _Static_assert
 #endif
 
-/// Is raised by hand where a member's meaning changes but no name, size or
-/// offset does.
+/// Start value of the hash. Increase it by hand if a member gets another
+/// meaning but keeps its name, offset and size, since the hash can't detect
+/// that.
 #define HFTA_ABI_REVISION 1u
 
 #define HFTA_ABI_REPLICAS(M, s)                                                \
@@ -183,7 +185,7 @@
   M(s, spill_directory)                                                        \
   M(s, step_seconds) M(s, images) M(s, loss_mixed_by) M(s, output_mixed_by)
 
-/// STRUCT(struct, list of its members)
+/// Lists the structs: STRUCT(struct, macro that lists its members).
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \
   STRUCT(hfta_replicas, HFTA_ABI_REPLICAS)                                     \
   STRUCT(hfta_segment, HFTA_ABI_SEGMENT)                                       \
@@ -301,9 +303,9 @@
   E(HFTA_SETTING_WHOLE_NUMBERS)                                                \
   E(HFTA_SETTING_COUNTS)
 
-/// ENUM(enum, list of its enumerators). Enums that are generated from other
-/// lists, such as HFTA_TRAINING_RULES, are mixed into the hash from those
-/// lists.
+/// Lists the enums: ENUM(enum, macro that lists its enumerators). Enums that
+/// are generated from other lists, such as HFTA_TRAINING_RULES, aren't listed
+/// here; hfta_abi_version hashes those lists.
 #define HFTA_ABI_ENUMS(ENUM)                                                   \
   ENUM(hfta_element_type, HFTA_ABI_ELEMENT_TYPE)                               \
   ENUM(hfta_segment_role, HFTA_ABI_SEGMENT_ROLE)                               \
@@ -318,15 +320,16 @@
   ENUM(hfta_space, HFTA_ABI_SPACE)                                             \
   ENUM(hfta_setting_type, HFTA_ABI_SETTING_TYPE)
 
-/// CONSTANT(name)
+/// Lists the macros whose values are part of the ABI: CONSTANT(name).
 #define HFTA_ABI_CONSTANTS(CONSTANT)                                           \
   CONSTANT(HFTA_TASK_BY_COPIES)                                                \
   CONSTANT(HFTA_MAX_BINDINGS)                                                  \
   CONSTANT(HFTA_MAX_MAP_RANK)                                                  \
   CONSTANT(HFTA_PAGE_BYTES)
 
-// Declares a struct of bytes, which has no padding: a member's offset in it is
-// where the list says that the member lies.
+// For each struct `s`, declares a struct `s_bytes` with a char array in place
+// of each listed member. A struct of char arrays has no padding. So if offsets
+// and sizes are equal, `s` has no padding either, and its list is complete.
 #define HFTA_ABI_BYTES(s, m) char m[sizeof(((s *)0)->m)];
 #define HFTA_ABI_ASSERT_OFFSET(s, m)                                           \
   HFTA_ABI_ASSERT(offsetof(s, m) == offsetof(struct s##_bytes, m),             \
@@ -340,7 +343,8 @@
                       #s " has members or padding that its list lacks");
 HFTA_ABI_STRUCTS(HFTA_ABI_ASSERT_STRUCT)
 
-// Makes a switch that lacks a case fail to compile.
+// Checks that the lists of enumerators are complete: a switch over a list
+// doesn't compile if it lacks an enumerator.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
@@ -356,8 +360,9 @@ HFTA_ABI_ENUMS(HFTA_ABI_ASSERT_ENUM)
 #pragma GCC diagnostic pop
 #endif
 
-/// Mixes a member's name, offset and size, or an enumerator's name, value and
-/// size, into a hash by FNV-1a.
+/// Adds a name and two numbers to a hash by FNV-1a, and returns the new hash.
+/// The numbers are the offset and size of a member in bytes, or the value and
+/// size of an enumerator.
 static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
                                     size_t offset, size_t size) {
   for (; *name; ++name)
@@ -366,7 +371,7 @@ static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
   return (hash ^ (uint32_t)size) * 16777619u;
 }
 
-/// Returns the version of the ABI: the hash of all structs and enums.
+/// Returns the version of the ABI: the hash of all lists.
 static inline uint32_t hfta_abi_version(void) {
   uint32_t hash = 2166136261u + HFTA_ABI_REVISION;
 #define HFTA_ABI_MIX(s, m)                                                     \

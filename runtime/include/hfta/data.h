@@ -7,32 +7,33 @@
 //         00 00 TT RR, RR big-endian 32-bit extents, big-endian elements; plain
 //         or gzip (RFC 1952), told apart by content. TT: 08 u8, 09 i8, 0B i16,
 //         0C i32, 0D f32, 0E f64.
-//   npy   NumPy's array file, see npy.h.
-//   csv   one sample a line, comma separated; `column` (from 0) is the first
-//         column to take, and as many columns are taken as a sample has
-//         elements. Every line has `columns` of them. Whether the first line
-//         is a header, and skipped, is given; or it is one if the first field
-//         taken from it is neither a number nor empty. UTF-8 or ASCII, with or
-//         without a byte order mark, not packed. No quoting. Spaces and tabs
-//         around a number, CRLF and empty lines are allowed. Numbers are
-//         decimal or nan, inf, -inf; integers may be written as 3.0.
+//   npy   NumPy's array file (npy.h).
+//   csv   one sample per line, columns separated by commas. A sample is read
+//         from the columns from `column` (counted from 0) on, as many as it
+//         has elements; every line must have `columns` columns. The first line
+//         is skipped if it is a header: if the request says so or, where the
+//         request leaves this open, if the first field taken from the line is
+//         neither a number nor empty. UTF-8 or ASCII, with or without a byte
+//         order mark, neither compressed nor quoted. Spaces and tabs around a
+//         number, CRLF and empty lines are allowed. Numbers are decimal or
+//         nan, inf, -inf; integers may be written as 3.0.
 //   raw   samples one after another in row-major order, little-endian, no
 //         header; the file's size must be a multiple of a sample's.
 //
-// Memory: npy, raw and plain idx files are mapped read-only and cost no
-// anonymous memory; gzip, csv, and npy files that must be converted (npy.h) are
-// unpacked once, when opened, into memory of exactly hfta_data_resident_bytes.
-// A size found in a header is checked against overflow and against the file
-// before anything is allocated.
+// Memory: npy, raw and plain idx files are mapped read-only and need no
+// anonymous memory. Files in gzip or csv, and npy files that must be converted
+// (npy.h), are unpacked once, when they are opened, into memory of exactly
+// hfta_data_resident_bytes. A size found in a header is checked for overflow
+// and against the file's size before anything is allocated.
 //
-// Threads: open and close from one thread; between them everything else may be
-// called from any number of threads at once, without locks.
+// Threads: one thread opens and closes a source. In between, all other
+// functions may be called by any number of threads at once; they take no locks.
 //
-// It is an error, which names the file, if others truncate or write to a file
-// while it is read. A page that vanishes during a copy raises SIGBUS, which a
-// training binary turns into the same error; in a library the host program's
-// handler gets the signal. A file may be removed, or replaced by another one of
-// the same name.
+// Changed files: if somebody truncates or writes to a file while it is read,
+// the call fails with an error that names the file. A page that vanishes during
+// a copy raises SIGBUS, which a training binary turns into this error; in a
+// library the host program's handler gets the signal. To remove a file, or to
+// replace it by another one of the same name, is allowed.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DATA_H
@@ -54,9 +55,10 @@ extern "C" {
 /// work on two steps.
 enum { HFTA_BATCHES_OF_DATA = 3 };
 
+/// An open source of samples.
 typedef struct hfta_data hfta_data;
 
-/// The properties that an opened source must have. Borrowed during
+/// The file to open, and the properties that it must have. Borrowed during
 /// hfta_data_open only.
 typedef struct hfta_data_request {
   const char *path;
@@ -66,8 +68,8 @@ typedef struct hfta_data_request {
   const int64_t *sample_shape; ///< shape of one sample, without the batch axis
   uint32_t sample_rank;
   uint64_t columns;       ///< csv: the number of columns of each line; 0: the
-                          ///< sample's are the last
-  hfta_csv_header header; ///< csv
+                          ///< sample's columns are the last ones of the line
+  hfta_csv_header header; ///< csv: whether line 1 is a header
 } hfta_data_request;
 
 /// The properties that a file's header states.
@@ -88,43 +90,44 @@ hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
 /// Closes a source; NULL is allowed.
 void hfta_data_close(hfta_data *data);
 
-/// Number of samples; may be 0.
+/// Returns the number of samples; may be 0.
 int64_t hfta_data_count(const hfta_data *data);
 
-/// Bytes of one sample in memory.
+/// Returns the bytes of one sample in memory.
 uint64_t hfta_data_sample_bytes(const hfta_data *data);
 
-/// Anonymous memory that the source holds until it is closed; 0 if it is
-/// memory-mapped.
+/// Returns the bytes of anonymous memory that the source holds until it is
+/// closed; 0 if the file is memory-mapped.
 uint64_t hfta_data_resident_bytes(const hfta_data *data);
 
-/// Whether the first line of a csv file is taken as a sample because it looks
-/// like one, not because the request says so. It may be a header of numbers.
+/// Returns whether the first line of a csv file was taken as a sample only
+/// because it begins with a number. It may nevertheless be a header, of
+/// numbers. False if the request says whether there is a header.
 bool hfta_data_guesses_no_header(const hfta_data *data);
 
 /// Copies samples indices[0] ... indices[n-1], in this order, one after another
 /// to `destination` (n * hfta_data_sample_bytes bytes, no alignment needed), in
-/// the machine's byte order. An index outside 0 ... count-1 is
-/// HFTA_INVALID_INPUT and leaves `destination` unspecified.
+/// the machine's byte order. An index outside 0 ... count-1 gives
+/// HFTA_INVALID_INPUT and leaves the contents of `destination` unspecified.
 hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
                              int64_t n, void *destination, hfta_error *error);
 
-/// Reads a csv file up to the end of its first line. `*out_guesses` becomes
-/// what hfta_data_guesses_no_header returns for the opened file. `request`
-/// needs no type and shape.
+/// Reads a csv file only up to the end of its first line, and sets
+/// `*out_guesses` to the value that hfta_data_guesses_no_header would return
+/// for the opened file. `request` needs no type and shape.
 hfta_status hfta_data_probe_csv(const hfta_data_request *request,
                                 bool *out_guesses, hfta_error *error);
 
-/// Reads a file's header alone, in bounded memory whatever its size. csv and
-/// raw have none: HFTA_UNSUPPORTED, the type must be declared.
+/// Reads only the header of an idx or npy file, in bounded memory whatever the
+/// file's size. csv and raw files don't state their type: HFTA_UNSUPPORTED.
 hfta_status hfta_data_probe(const char *path, hfta_data_format format,
                             hfta_data_info *out, hfta_error *error);
 
-/// Checks samples in memory of the data block's field `index`: each whole
-/// number must be a class, or a valid index of a table, if the field holds such
-/// numbers. With a wrong one a training would go wrong silently. `first` is the
-/// number of the first of these samples and `path` where they come from, for
-/// messages only.
+/// Checks `count` samples in memory of the data block's field `index`: if the
+/// field holds class numbers or indices of a table, each must be in its range.
+/// A wrong number, which would spoil a training silently, gives
+/// HFTA_INVALID_INPUT. `first` is the number of the first of these samples and
+/// `path` the file that they come from, both for messages only.
 hfta_status hfta_data_check_classes(const hfta_program *program, uint32_t index,
                                     const void *samples, int64_t first,
                                     int64_t count, const char *path,

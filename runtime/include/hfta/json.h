@@ -1,10 +1,10 @@
 //===- json.h - A streaming JSON writer and a bounded reader ----*- C -*-===//
 //
-// The writer prints RFC 8259 JSON on one line, to a FILE or into memory,
-// without building a tree. The reader returns one event after another from text
-// in memory; its memory is bounded by the longest string, and its depth by
-// HFTA_JSON_MAX_DEPTH. Neither depends on the locale. Each is used by one
-// thread at a time.
+// The writer prints JSON (RFC 8259) on one line, to a FILE or into memory,
+// without building a tree. The reader returns the events of a text in memory
+// one by one; its memory is bounded by the longest string, and the depth of
+// nesting by HFTA_JSON_MAX_DEPTH. Neither depends on the locale. A writer or
+// reader is used by one thread at a time.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_JSON_H
@@ -28,16 +28,17 @@ extern "C" {
 // Writer
 //===----------------------------------------------------------------------===//
 
-/// A writer on the caller's stack; its fields are private. The first failure
-/// (file, memory, nesting) is kept, the calls after it do nothing, and finish
-/// reports it.
+/// A writer, usually on the caller's stack; its fields are private. After the
+/// first failure (file, memory, nesting) calls do nothing, and hfta_json_finish
+/// reports that failure.
 typedef struct hfta_json_writer {
   FILE *file;
   char *buffer;
   size_t length;
   size_t capacity;
   uint32_t depth;
-  uint64_t objects; ///< bit d: level d is an object
+  /// Bit d is 1 if nesting level d is an object, 0 if an array.
+  uint64_t objects;
   bool has_element; ///< a comma is due before the next element of this level
   bool after_key;
   bool done; ///< a top-level value is complete
@@ -45,10 +46,10 @@ typedef struct hfta_json_writer {
   const char *problem;
 } hfta_json_writer;
 
-/// Makes a writer to a borrowed, open file.
+/// Initializes a writer to an open file, which is borrowed.
 void hfta_json_to_file(hfta_json_writer *writer, FILE *file);
 
-/// Makes a writer into memory that it owns: see hfta_json_text.
+/// Initializes a writer into memory that it owns: see hfta_json_text.
 void hfta_json_to_memory(hfta_json_writer *writer);
 
 void hfta_json_begin_object(hfta_json_writer *writer);
@@ -56,7 +57,7 @@ void hfta_json_end_object(hfta_json_writer *writer);
 void hfta_json_begin_array(hfta_json_writer *writer);
 void hfta_json_end_array(hfta_json_writer *writer);
 
-/// Writes a key; inside an object, one comes before each value.
+/// Writes a key. Inside an object, a key must come before each value.
 void hfta_json_key(hfta_json_writer *writer, const char *key);
 
 /// Writes a string; bytes that aren't UTF-8 become U+FFFD.
@@ -72,9 +73,10 @@ void hfta_json_null(hfta_json_writer *writer);
 void hfta_json_number(hfta_json_writer *writer, double value,
                       hfta_element_type precision);
 
-// Write a key and its value.
-void hfta_json_put_string(hfta_json_writer *writer, const char *key,
-                          const char *value); ///< NULL: an empty string
+// Each function writes a key and its value.
+void hfta_json_put_string(
+    hfta_json_writer *writer, const char *key,
+    const char *value); ///< NULL stands for an empty string
 void hfta_json_put_integer(hfta_json_writer *writer, const char *key,
                            int64_t value);
 void hfta_json_put_unsigned(hfta_json_writer *writer, const char *key,
@@ -82,30 +84,31 @@ void hfta_json_put_unsigned(hfta_json_writer *writer, const char *key,
 void hfta_json_put_boolean(hfta_json_writer *writer, const char *key,
                            bool value);
 
-/// Writes `text`, which must be one JSON value; that isn't checked.
+/// Writes `text` as it is. It must be one JSON value, which isn't checked.
 void hfta_json_raw(hfta_json_writer *writer, const char *text);
 
-/// Writes a newline after a complete top-level value, and allows another one,
-/// for JSON lines.
+/// Writes a newline after a complete top-level value, after which another value
+/// may follow (the format JSON Lines).
 void hfta_json_newline(hfta_json_writer *writer);
 
-/// Reports the first failure or an incomplete value. A file is neither flushed
-/// nor closed. After it, text in memory is still there.
+/// Returns the first failure, or an error if a value is incomplete. Neither
+/// flushes nor closes a file. Text in memory stays available.
 hfta_status hfta_json_finish(hfta_json_writer *writer, hfta_error *error);
 
-/// Returns the text so far, ending with a 0 byte; owned by the writer until it
-/// is released. NULL for a writer to a file or after running out of memory.
+/// Returns the text written so far, which ends with a 0 byte. The writer owns
+/// it until it is released. NULL for a writer to a file, or after running out
+/// of memory.
 const char *hfta_json_text(const hfta_json_writer *writer, size_t *out_length);
 
-/// Frees the memory of a writer; a writer to a file needs no release, but may
-/// be released.
+/// Frees a writer's memory. A writer to a file needs no release, but may be
+/// released.
 void hfta_json_release(hfta_json_writer *writer);
 
-/// Long enough for any text of hfta_number_text.
+/// Size of a buffer for any text of hfta_number_text.
 #define HFTA_NUMBER_TEXT_BYTES 32
 
-/// Writes the text that hfta_json_number prints, but without quotes for
-/// non-finite numbers; returns `buffer`.
+/// Writes to `buffer` the text that hfta_json_number prints, but without quotes
+/// around non-finite numbers; returns `buffer`.
 const char *hfta_number_text(double value, hfta_element_type precision,
                              char buffer[HFTA_NUMBER_TEXT_BYTES]);
 
@@ -114,29 +117,32 @@ const char *hfta_number_text(double value, hfta_element_type precision,
 //===----------------------------------------------------------------------===//
 
 typedef enum hfta_json_event {
-  HFTA_JSON_ERROR = 0, ///< `problem` describes it, `offset` says where; later
-                       ///< reads return it again
+  HFTA_JSON_ERROR = 0, ///< malformed text: see `problem` and `offset`; later
+                       ///< reads return ERROR again
   HFTA_JSON_BEGIN_OBJECT,
   HFTA_JSON_END_OBJECT,
   HFTA_JSON_BEGIN_ARRAY,
   HFTA_JSON_END_ARRAY,
-  HFTA_JSON_KEY,     ///< in `string`
-  HFTA_JSON_STRING,  ///< in `string`
-  HFTA_JSON_INTEGER, ///< in `integer` and `number`
-  HFTA_JSON_NUMBER,  ///< in `number`
+  HFTA_JSON_KEY,     ///< a key, in `string`
+  HFTA_JSON_STRING,  ///< a string, in `string`
+  HFTA_JSON_INTEGER, ///< an integer that fits into int64_t, in `integer` and
+                     ///< `number`
+  HFTA_JSON_NUMBER,  ///< any other number, in `number`
   HFTA_JSON_TRUE,
   HFTA_JSON_FALSE,
   HFTA_JSON_NULL,
-  HFTA_JSON_END ///< one value was read and only white space follows; later
-                ///< reads return it again
+  HFTA_JSON_END ///< one value was read, and only white space follows it; later
+                ///< reads return END again
 } hfta_json_event;
 
-/// A reader on the caller's stack. The fields before `string` are private.
+/// A reader, usually on the caller's stack. The fields before `string` are
+/// private.
 typedef struct hfta_json_reader {
-  const char *text; ///< borrowed
+  const char *text; ///< the text that is read; borrowed
   size_t size;
   uint32_t depth;
-  uint64_t objects; ///< bit d: level d is an object
+  /// Bit d is 1 if nesting level d is an object, 0 if an array.
+  uint64_t objects;
   uint32_t state;
   size_t string_capacity;
 
@@ -144,16 +150,18 @@ typedef struct hfta_json_reader {
   size_t string_length; ///< may exceed strlen(string): "\u0000" is allowed
   int64_t integer;
   double number;
-  size_t offset;       ///< bytes read so far
-  const char *problem; ///< static text
+  size_t offset;       ///< number of bytes read so far
+  const char *problem; ///< description of the error; static text
 } hfta_json_reader;
 
+/// Initializes a reader of the `size` bytes at `text`, which are borrowed.
 void hfta_json_read(hfta_json_reader *reader, const char *text, size_t size);
 
+/// Reads the next event and returns it.
 hfta_json_event hfta_json_next(hfta_json_reader *reader);
 
-/// Skips the value that the last event began; returns true unless it is
-/// malformed.
+/// Skips the rest of the value that begins with `event`, the last event read.
+/// Returns false if the value is malformed.
 bool hfta_json_skip(hfta_json_reader *reader, hfta_json_event event);
 
 /// Frees the reader's memory.

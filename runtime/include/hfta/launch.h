@@ -13,38 +13,43 @@
 extern "C" {
 #endif
 
-/// A task and the memory and copies that it runs on. Everything is borrowed.
+/// A task, and the memory and the copies that it runs with. Everything is
+/// borrowed.
 typedef struct hfta_task_call {
   const hfta_task *task;
   void *const *segments; ///< for each segment of the program, the base address
-                         ///< of the instance that is used
-  const bool *keeps;     ///< for each segment: whether its slabs are numbered
-                         ///< as copies are; otherwise as positions in `copies`
+                         ///< of the instance to use
+  /// For each segment, whether its slabs are numbered by copy; otherwise they
+  /// are numbered by position in `copies`.
+  const bool *keeps;
   const int32_t *copies; ///< the copies that the task runs for, ascending;
                          ///< NULL: the first `copy_count`
-  /// For each of `copies`, the slab that it has in segments whose slabs aren't
-  /// numbered as copies are; NULL: its position.
+  /// For each of `copies`, the number of its slab in segments whose slabs
+  /// aren't numbered by copy; NULL: its position in `copies`.
   const int32_t *slabs;
   int64_t copy_count;
-  int64_t micro_batch; ///< number within the step, for observers; -1: none
+  int64_t micro_batch; ///< number of the micro-batch in the step, for
+                       ///< observers; -1: none
 } hfta_task_call;
 
-/// Returns the copy at a position of the call's list.
+/// Returns the number of the copy at a position of the call's list.
 int64_t hfta_call_copy(const hfta_task_call *call, int64_t position);
 
-/// Returns the number of the copy's slab in segments whose slabs aren't
-/// numbered as copies are.
+/// Returns the slab of the copy at a position of the call's list, for segments
+/// whose slabs aren't numbered by copy.
 int64_t hfta_call_slab(const hfta_task_call *call, int64_t position);
 
-/// Returns the address of a launch's operand for the copy at a position of the
-/// list; an operand that all copies share is the same for every position.
+/// Returns the address of a launch's operand number `binding` for the copy at a
+/// position of the call's list. An operand that all copies share has the same
+/// address for every position.
 void *hfta_call_address(const hfta_task_call *call, const hfta_launch *launch,
                         uint32_t binding, int64_t position);
 
-/// Runs every (copy, item) of the task's kernels on the pool, or on the calling
-/// thread if the pool is NULL, and returns when all are done. The distribution
-/// of the work over threads never changes a result. Fails with HFTA_INTERNAL if
-/// a kernel needs more scratch or buffers than there are.
+/// Runs a task: every item of each of its kernels for every copy, on the
+/// threads of the pool, or on the calling thread if `pool` is NULL. Returns
+/// when all is done. The distribution of items over threads never changes a
+/// result. HFTA_INTERNAL if a kernel needs more scratch memory than the threads
+/// have, or more buffers than HFTA_MAX_BINDINGS.
 hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
                           hfta_error *error);
 

@@ -1,9 +1,10 @@
 //===- settings.h - A program's record of its job's settings ------*- C -*-===//
 //
-// The compiler's records of settings (docs/adding-a-setting.md) fill the table
-// of hfta_setting, from which the program reports its job. The values that it
-// computes with are also members of hfta_program. All of this is constant data
-// inside the binary; arrays hold one value per copy.
+// The table of hfta_setting is filled from the compiler's records of settings
+// (docs/adding-a-setting.md). The program uses it to report its job (`info`).
+// Values that the program computes with are also members of hfta_program.
+// Everything is constant data inside the binary. Arrays hold one value per
+// copy.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SETTINGS_H
@@ -16,31 +17,34 @@
 extern "C" {
 #endif
 
+/// Which members of an hfta_setting hold its value.
 typedef enum hfta_setting_type {
-  HFTA_SETTING_INTEGER = 0,       ///< `value`
-  HFTA_SETTING_FLAG = 1,          ///< `value`, 0 or 1
-  HFTA_SETTING_NUMBERS = 2,       ///< `values` are double
-  HFTA_SETTING_WHOLE_NUMBERS = 3, ///< `values` are int64_t
-  HFTA_SETTING_COUNTS = 4 ///< `values` are `value` int64_t, common to all
-                          ///< copies
+  HFTA_SETTING_INTEGER = 0,       ///< `value`, an integer
+  HFTA_SETTING_FLAG = 1,          ///< `value`, which is 0 or 1
+  HFTA_SETTING_NUMBERS = 2,       ///< `values` points to one double per copy
+  HFTA_SETTING_WHOLE_NUMBERS = 3, ///< `values` points to one int64_t per copy
+  /// `values` points to numbers of type int64_t that all copies have in common;
+  /// `value` is how many there are.
+  HFTA_SETTING_COUNTS = 4
 } hfta_setting_type;
 
+/// A setting of the job.
 typedef struct hfta_setting {
   const char *name; ///< the name in the job
   uint32_t type;    ///< hfta_setting_type
   uint32_t reserved;
-  int64_t value;      ///< one value for all copies
-  const void *values; ///< one value per copy; NULL: not given
+  int64_t value;      ///< the value, if all copies have the same
+  const void *values; ///< one value per copy, or NULL
 } hfta_setting;
 
 /// A hyper-parameter, with one value per copy.
 typedef struct hfta_hyper_parameter {
-  const char *name;     ///< "lr", "weight_decay", "dropout_rate"
+  const char *name; ///< name, such as "lr", "weight_decay" or "dropout_rate"
   const double *values; ///< hfta_program.copies values
 } hfta_hyper_parameter;
 
-/// Learning-rate schedules; each is applied to the copy's own "lr".
-/// HFTA_LEARNING_RATE(identifier, number, name in jobs)
+/// The kinds of learning-rate schedules, each applied to the copy's own "lr":
+/// HFTA_LEARNING_RATE(identifier, number, name in jobs).
 #define HFTA_LEARNING_RATES                                                    \
   HFTA_LEARNING_RATE(CONSTANT, 0, "constant")                                  \
   /* lr * gamma ^ floor(step / step_size) */                                   \
@@ -55,25 +59,26 @@ typedef enum hfta_learning_rate_kind {
 #undef HFTA_LEARNING_RATE
 } hfta_learning_rate_kind;
 
-/// A learning-rate schedule; its arrays hold one value per copy. With s the
-/// 0-based step: while s < warmup the rate is lr * (s + 1) / warmup; afterwards
-/// the kind's own rule holds, with steps counted from the end of the warm-up.
-/// Cosine ends at the last step of the training.
+/// A learning-rate schedule; its arrays hold one value per copy. While the step
+/// s, from 0, is less than `warmup`, the rate is lr * (s + 1) / warmup.
+/// Afterwards the rule of its kind holds, with steps counted from the end of
+/// the warm-up; a cosine schedule ends at the last step of the training. See
+/// learning_rate.h for the formulas.
 typedef struct hfta_learning_rate {
   uint32_t kind;
   uint32_t reserved;
-  const double *warmup;    ///< steps
-  const double *step_size; ///< steps (STEP)
-  const double *gamma;     ///< factor (STEP)
-  const double *minimum;   ///< final rate as a share of lr (COSINE)
+  const double *warmup;    ///< number of steps
+  const double *step_size; ///< STEP: number of steps
+  const double *gamma;     ///< STEP: factor after each `step_size` steps
+  const double *minimum;   ///< COSINE: final rate as a fraction of lr
 } hfta_learning_rate;
 
 /// Formats of data files: HFTA_DATA_FORMAT(identifier, number, name in jobs).
 #define HFTA_DATA_FORMATS                                                      \
-  /* gzip is recognised by content */                                          \
+  /* plain or gzip, told apart by content */                                   \
   HFTA_DATA_FORMAT(IDX, 1, "idx")                                              \
   HFTA_DATA_FORMAT(NPY, 2, "npy")                                              \
-  /* `column` is the first one of a sample, the others follow it */            \
+  /* one sample per line, in consecutive columns */                            \
   HFTA_DATA_FORMAT(CSV, 3, "csv")                                              \
   /* samples one after another, no header */                                   \
   HFTA_DATA_FORMAT(RAW, 4, "raw")
@@ -89,7 +94,7 @@ typedef enum hfta_data_format {
 /// Whether line 1 of a csv file is a header: HFTA_CSV_HEADER(identifier,
 /// number, name in jobs).
 #define HFTA_CSV_HEADERS                                                       \
-  /* it is one if the first field taken from it is no number */                \
+  /* a header if the first field taken from line 1 is no number */             \
   HFTA_CSV_HEADER(AUTO, 0, "auto")                                             \
   HFTA_CSV_HEADER(PRESENT, 1, "true")                                          \
   HFTA_CSV_HEADER(ABSENT, 2, "false")
@@ -101,12 +106,14 @@ typedef enum hfta_csv_header {
 #undef HFTA_CSV_HEADER
 } hfta_csv_header;
 
+/// A file of samples, as the job describes it.
 typedef struct hfta_data_source {
-  uint32_t format; ///< hfta_data_format; NONE if the block has no such file
-  uint32_t column; ///< CSV
-  uint32_t header; ///< hfta_csv_header; CSV
+  uint32_t format; ///< hfta_data_format; HFTA_DATA_NONE if the data block names
+                   ///< no such file
+  uint32_t column; ///< CSV: the first column of a sample, from 0
+  uint32_t header; ///< CSV: hfta_csv_header
   uint32_t reserved;
-  const char *path; ///< as written in the job
+  const char *path; ///< path of the file, as written in the job
 } hfta_data_source;
 
 #ifdef __cplusplus

@@ -1,13 +1,12 @@
 //===- status.h - Status codes and error messages ---------------*- C -*-===//
 //
-// Every function that can fail returns an hfta_status and takes, as its last
-// argument, an hfta_error that it fills with the reason. That argument may be
-// NULL: the caller then gets only the code. On success the hfta_error isn't
-// changed. The codes are also the exit codes of the commands built on the
-// library.
+// Functions that can fail return an hfta_status. Their last parameter is an
+// hfta_error, which a failure fills with the reason and success leaves
+// unchanged; NULL: the caller gets only the code. The codes are also the exit
+// codes of the commands built on the library.
 //
-// Messages are lower case, end without a full stop, name the file or argument
-// that they are about, and say what was expected and what was found.
+// Messages begin in lower case, end without a full stop, name the file or
+// argument that they are about, and say what was expected and what was found.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_STATUS_H
@@ -20,7 +19,7 @@
 extern "C" {
 #endif
 
-/// The list of all codes: X(code, value, text).
+/// Lists all codes: X(code, value, text).
 #define HFTA_STATUS_CODES(X)                                                   \
   X(HFTA_OK, 0, "success")                                                     \
   X(HFTA_INVALID_INPUT, 1, "invalid input")                                    \
@@ -38,7 +37,7 @@ typedef enum hfta_status {
 
 #define HFTA_ERROR_MESSAGE_BYTES 1024
 
-/// An error's code and message. Owned by the caller, usually on its stack;
+/// An error's code and message. The caller owns it, usually on its stack; it
 /// needs no initialisation before it is filled and no release afterwards.
 typedef struct hfta_error {
   hfta_status code;
@@ -51,17 +50,19 @@ typedef struct hfta_error {
 #define HFTA_PRINTF(index, first)
 #endif
 
-/// Fills `error` (may be NULL) and returns `code`, so that a failing function
-/// ends with `return hfta_fail(error, HFTA_INVALID_INPUT, "...", ...);`. A
-/// message that is too long is cut and then ends with "...". The arguments may
-/// include error->message itself.
+/// Fills `error` (unless it is NULL) and returns `code`, so that a failing
+/// function can end with `return hfta_fail(error, HFTA_INVALID_INPUT, "...",
+/// ...);`. A message that is too long is cut off and then ends with "...". The
+/// arguments may include error->message itself.
 hfta_status hfta_fail(hfta_error *error, hfta_status code, const char *format,
                       ...) HFTA_PRINTF(3, 4);
 
+/// Does as hfta_fail does, with the arguments as a va_list.
 hfta_status hfta_fail_v(hfta_error *error, hfta_status code, const char *format,
                         va_list arguments) HFTA_PRINTF(3, 0);
 
-/// Returns the text for a code from the list above; never NULL, static.
+/// Returns the text of a code in HFTA_STATUS_CODES, which is static and never
+/// NULL.
 const char *hfta_status_text(hfta_status code);
 
 #ifdef __cplusplus

@@ -1,15 +1,17 @@
 /*===- training.h - Why a parameter is trained or not ----------------------===
  *
- * The compiler decides for each parameter of a model whether it is trained, and
- * records the rule that decided: in the module, in its messages and in the
- * program. All of these take the rules from this table.
+ * For each parameter of a model, a rule decides whether it is trained or
+ * frozen. The compiler records the rule in the module, in its messages and in
+ * the program, all of which use this table of rules.
  *===----------------------------------------------------------------------===*/
 
 #ifndef HFTA_TRAINING_H
 #define HFTA_TRAINING_H
 
-/// HFTA_TRAINING_RULE(identifier, number, trained, word, text): `word` is for
-/// machines (`info --json`), `text` follows "trained: " or "frozen: ".
+/// The rules: HFTA_TRAINING_RULE(identifier, number, trained, word, text).
+/// `trained` is 1 if the rule says that the parameter is trained. `word` names
+/// the rule for machines (`info --json`); `text` follows "trained: " or
+/// "frozen: " in messages.
 #define HFTA_TRAINING_RULES                                                    \
   HFTA_TRAINING_RULE(none, 0, 0, "none", "the program doesn't train")          \
   HFTA_TRAINING_RULE(parameter, 1, 1, "parameter", "by default")               \

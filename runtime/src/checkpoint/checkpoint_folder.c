@@ -19,8 +19,8 @@ const char *hfta_checkpoint_name(int64_t step,
   return buffer;
 }
 
-/// Parses the step at the beginning of a name, and finds the text after it; -1
-/// if it is no checkpoint's name.
+/// Parses the step at the beginning of a checkpoint's name. `*rest` becomes the
+/// text after it. Returns -1 if the name doesn't begin like a checkpoint's.
 static int64_t parse_prefix(const char *name, const char **rest) {
   if (strncmp(name, "step-", 5) != 0)
     return -1;
@@ -34,7 +34,8 @@ static int64_t parse_prefix(const char *name, const char **rest) {
   return step;
 }
 
-/// Returns the step in a checkpoint's name, -1 if it is none.
+/// Returns the step in a checkpoint's name, after which slashes may follow; -1
+/// if it is another name.
 static int64_t parse_name(const char *name) {
   const char *rest;
   int64_t step = parse_prefix(name, &rest);
@@ -45,7 +46,8 @@ int64_t hfta_checkpoint_step_of(const char *path) {
   return parse_name(hfta_path_name(path));
 }
 
-/// Returns the newest checkpoint's step below `limit`; -1 if there is none.
+/// Returns the step of the newest checkpoint before step `limit`; -1 if there
+/// is none or the folder can't be opened.
 static int64_t newest_below(const char *folder, int64_t limit) {
   DIR *directory = opendir(folder);
   if (!directory)
@@ -93,8 +95,8 @@ static hfta_status remove_step(const char *folder, int64_t step,
                            : status;
 }
 
-/// Removes all checkpoints before `limit`; one that can't be removed doesn't
-/// stop the removal of the others. Returns the first failure.
+/// Removes all checkpoints before step `limit`. A checkpoint that can't be
+/// removed doesn't stop the removal of the others. Returns the first failure.
 static hfta_status remove_below(const char *folder, int64_t limit,
                                 hfta_error *error) {
   hfta_status first = HFTA_OK;
@@ -127,9 +129,9 @@ hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
 // Preparing
 //===----------------------------------------------------------------------===//
 
-/// Restores a checkpoint that a save was about to replace when it was
-/// interrupted: the save had renamed it, and it gets its name back if the new
-/// one isn't there.
+/// Completes a save that was interrupted while it replaced a checkpoint: the
+/// save had renamed the old checkpoint to `name`. If the new one isn't in its
+/// place, the old one gets its name back. `name` lacks its hidden prefix.
 static hfta_status restore(const char *folder, const char *path,
                            const char *name, hfta_error *error) {
   const char *rest;
@@ -146,7 +148,8 @@ static hfta_status restore(const char *folder, const char *path,
   return hfta_folder_sync(folder, error);
 }
 
-/// Whether a name is ".hfta-step-00000100-...-old".
+/// Returns whether a hidden name is that of a replaced checkpoint,
+/// ".hfta-step-00000100-...-old".
 static bool is_replaced(const char *name) {
   const char *rest, *end = name + strlen(name);
   size_t begin = strlen(HFTA_CHECKPOINT_HIDDEN);
@@ -154,8 +157,9 @@ static bool is_replaced(const char *name) {
          end - rest > 4 && strcmp(end - 4, HFTA_CHECKPOINT_REPLACED) == 0;
 }
 
-/// Restores or removes one leftover folder. Other entries with names like ours,
-/// which somebody else may have made, stay.
+/// Restores or removes a leftover of an interrupted save or removal: a folder
+/// with our hidden prefix. Other kinds of entries with such names stay, since
+/// they aren't ours.
 static hfta_status mend_leftover(const char *folder, int descriptor,
                                  const char *name, hfta_error *error) {
   struct stat info;
@@ -187,6 +191,7 @@ static hfta_status mend_leftovers(const char *folder, hfta_error *error) {
   return status;
 }
 
+/// Checks that the folder can be written by making a folder in it.
 static hfta_status check_writable(const char *folder, hfta_error *error) {
   hfta_path prefix, probe;
   hfta_error reason;

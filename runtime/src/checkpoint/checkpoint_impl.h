@@ -6,43 +6,52 @@
 #include "hfta/checkpoint.h"
 #include "system/lock.h"
 
+/// The values of the metadata "format" and "version" (see checkpoint.h).
 #define HFTA_CHECKPOINT_FORMAT "hfta-checkpoint"
 #define HFTA_CHECKPOINT_VERSION "2"
 
-/// The version of checkpoints without a checksum, which are read too.
+/// The version of older checkpoints, which have no checksum. They can be
+/// loaded.
 #define HFTA_CHECKPOINT_VERSION_UNCHECKED "1"
 
-/// The prefix of our folders' names while they aren't checkpoints.
+/// The prefix of the names of folders that the runtime makes beside
+/// checkpoints: incomplete, replaced and doomed ones.
 #define HFTA_CHECKPOINT_HIDDEN ".hfta-"
 
-/// The suffix of the name of a checkpoint that is being replaced.
+/// The suffix of the name of a checkpoint that is being replaced by a new one
+/// of the same step.
 #define HFTA_CHECKPOINT_REPLACED "-old"
 
-/// Returns the step in the last part of a path, -1 if that is no checkpoint's
-/// name.
+/// Returns the step if the last part of a path is a checkpoint's name, such as
+/// "step-00000100"; else -1.
 int64_t hfta_checkpoint_step_of(const char *path);
 
-/// Makes the folder, excludes other trainings and saves until
-/// hfta_folder_unlock, checks that it can be written, and repairs what an
-/// interrupted save has left. `lock` must hold nothing (descriptor -1).
+/// Makes the folder if necessary, takes its lock exclusively until
+/// hfta_folder_unlock, checks that files can be made in it, and removes or
+/// completes what an interrupted save has left behind. HFTA_INVALID_INPUT if
+/// another training or save has the lock. The caller must initialize
+/// lock->descriptor to -1, and call hfta_folder_unlock also after a failure.
 hfta_status hfta_checkpoint_acquire(hfta_folder_lock *lock, const char *folder,
                                     hfta_error *error);
 
-/// Whether other ranks have tensors that the first one lacks, so that it can't
-/// save without them.
+/// Returns whether tensors are distributed over ranks, so that rank 0 needs
+/// other ranks to save a checkpoint.
 bool hfta_checkpoint_is_spread(const hfta_instance *instance);
 
-/// Saves as hfta_checkpoint_save does, for a caller that holds the folder's
-/// lock. All ranks call it if the checkpoint is spread.
+/// Does as hfta_checkpoint_save, for a caller that has the folder's lock. If
+/// the checkpoint is spread (hfta_checkpoint_is_spread), all ranks must call
+/// it.
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
                                   const hfta_epoch_losses *epoch_losses);
 
-/// Removes all checkpoints. After a failure hfta_checkpoint_newest reports
-/// whether checkpoints are left, or only files without a checkpoint's name.
+/// Removes all checkpoints in a folder. After a failure hfta_checkpoint_newest
+/// tells whether any checkpoint is left, as a folder may also be left under a
+/// hidden name.
 hfta_status hfta_checkpoint_clear(const char *folder, hfta_error *error);
 
-/// Removes one folder in `folder`. It is renamed first, so that nothing
-/// half-removed looks like a checkpoint.
+/// Removes the folder `path`, which is in `folder`. It is renamed first, so
+/// that it isn't taken for a checkpoint while only some of its files are
+/// removed.
 hfta_status hfta_checkpoint_discard(const char *folder, const char *path,
                                     hfta_error *error);
 

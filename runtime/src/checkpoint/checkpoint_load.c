@@ -13,20 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// The state of loading a checkpoint.
 typedef struct load {
   hfta_instance *instance;
   hfta_path folder;
-  int64_t steps;
+  int64_t steps;                   ///< the checkpoint's step
   hfta_epoch_losses *epoch_losses; ///< one per copy, or NULL
-  hfta_watch *watches; ///< one per copy: its checked file, closed meanwhile
+  /// One per copy: the state of its file when it was checked. Closed between
+  /// the two times that the file is open.
+  hfta_watch *watches;
   hfta_checkpoint_parts parts;
-  hfta_chunk next; ///< the first chunk of a copy's file that wasn't sent to
-                   ///< ranks yet
+  hfta_chunk next; ///< the first chunk of the current copy's file that hasn't
+                   ///< been sent
 } load;
 
-/// One copy's file while it is open. At most one is open at a time, so that the
-/// address space and descriptors for a checkpoint don't grow with the number of
-/// copies.
+/// One copy's file while it is open. Only one file is open at a time, so that
+/// address space and descriptors don't grow with the number of copies.
 typedef struct copy_file {
   load *load;
   int64_t copy;
@@ -34,6 +36,7 @@ typedef struct copy_file {
   hfta_safetensors *file;
 } copy_file;
 
+/// Parses a decimal number. Returns false if the text is anything else.
 static bool parse_steps(const char *text, int64_t *out) {
   char *end;
   errno = 0;
@@ -121,6 +124,8 @@ static hfta_status check_tensor(const load *self, const hfta_safetensors *file,
                    hfta_shape_text(tensor->shape, tensor->rank, expected));
 }
 
+/// Opens a copy's file and checks everything in it, including its checksum. An
+/// argument of read_copy.
 static hfta_status check_copy(void *argument) {
   copy_file *self = argument;
   const load *load = self->load;
@@ -157,12 +162,15 @@ static hfta_epoch_losses get_epoch_losses(const hfta_safetensors *file) {
   return losses;
 }
 
+/// Begins a copy on every rank: lists the tensors that are loaded from its
+/// file, and finds the first chunk.
 static void begin_copy(load *self, int64_t copy) {
   const hfta_chunk none = {0, 0, 0};
   hfta_checkpoint_parts_list_needed(&self->parts, copy);
   self->next = hfta_checkpoint_parts_next(&self->parts, &none);
 }
 
+/// Copies a tensor's part of a chunk from the file into the buffer.
 static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
                              char *bytes, uint64_t count) {
   const copy_file *self = argument;
@@ -173,6 +181,7 @@ static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
   return HFTA_OK;
 }
 
+/// Copies a tensor's part of a chunk from the buffer into the instance.
 static hfta_status write_part(void *argument, uint32_t tensor, uint64_t offset,
                               char *bytes, uint64_t count) {
   const copy_file *self = argument;
@@ -180,8 +189,8 @@ static hfta_status write_part(void *argument, uint32_t tensor, uint64_t offset,
                              bytes, count);
 }
 
-/// Sends the next chunk to all ranks that hold it, and stores it on this rank
-/// if it does.
+/// Sends the next chunk, which is in the buffer, to all other ranks that hold
+/// it, and writes it into the instance if this rank (0) holds it.
 static hfta_status give_next(copy_file *self) {
   load *load = self->load;
   hfta_chunk chunk = load->next;
@@ -193,7 +202,8 @@ static hfta_status give_next(copy_file *self) {
   return hfta_checkpoint_parts_visit(&load->parts, &chunk, write_part, self);
 }
 
-/// Reads a checked file's tensors and sends them to the ranks that hold them.
+/// Loads the tensors of a file that was checked, and sends them to the ranks
+/// that hold them. An argument of read_copy.
 static hfta_status give_tensors(void *argument) {
   copy_file *self = argument;
   load *load = self->load;
@@ -210,8 +220,8 @@ static hfta_status give_tensors(void *argument) {
   return status;
 }
 
-/// After a failure sends zeros for the rest, so that no rank waits for
-/// unreadable data.
+/// Sends zeros in place of the chunks that weren't sent because of a failure,
+/// since the other ranks wait for them.
 static void give_rest(load *self) {
   memset(self->parts.chunk, 0, HFTA_CHUNK_BYTES);
   while (self->next.bytes != 0 &&
@@ -219,7 +229,7 @@ static void give_rest(load *self) {
     self->next = hfta_checkpoint_parts_next(&self->parts, &self->next);
 }
 
-/// Receives a copy's tensors on a rank without files.
+/// Receives a copy's tensors on a rank other than 0.
 static hfta_status take_tensors(load *self, int64_t copy) {
   copy_file file = {.load = self, .copy = copy};
   hfta_checkpoint_parts *parts = &self->parts;
@@ -239,8 +249,9 @@ static hfta_status take_tensors(load *self, int64_t copy) {
   return status;
 }
 
-/// Calls `read` with one copy's file, and fails if others change the file
-/// meanwhile.
+/// Calls `read` with one copy's file. Fails if others change the file
+/// meanwhile, or, where `again` is set, have changed it since it was read
+/// first.
 static hfta_status read_copy(load *self, int64_t copy, bool again,
                              hfta_status (*read)(void *argument)) {
   hfta_error *error = &self->instance->error;
@@ -283,12 +294,13 @@ static hfta_status find_folder(load *self, const char *folder) {
                           hfta_checkpoint_name(step, name));
 }
 
+/// Returns whether this instance, or one of its parts, has the copy.
 static bool is_kept(const load *self, int64_t copy) {
   return hfta_instance_has_copy(self->instance, copy);
 }
 
-/// Checks all files before the first one is loaded, so that a fault in any of
-/// them leaves the instance as it was.
+/// Checks all files before anything is loaded, so that a fault in any of them
+/// leaves the instance unchanged.
 static hfta_status check_all(load *self, const char *folder) {
   hfta_status status = find_folder(self, folder);
   if (status == HFTA_OK)
@@ -299,8 +311,9 @@ static hfta_status check_all(load *self, const char *folder) {
   return status;
 }
 
-/// Loads a copy and returns the common result of all ranks; `status` is this
-/// rank's so far.
+/// Loads a copy's file on all ranks. `status` is this rank's result so far;
+/// after a failure the rank only takes part in the exchange. Returns the result
+/// that all ranks agree on.
 static hfta_status load_copy(load *self, int64_t copy, hfta_status status) {
   hfta_status own = HFTA_OK;
   begin_copy(self, copy);
@@ -314,7 +327,7 @@ static hfta_status load_copy(load *self, int64_t copy, hfta_status status) {
       &self->parts, status == HFTA_OK ? own : status, &self->instance->error);
 }
 
-/// Sends all ranks the numbers that aren't tensors.
+/// Sends rank 0's step and epoch losses to all ranks.
 static hfta_status share_numbers(load *self) {
   hfta_instance *instance = self->instance;
   hfta_status status =

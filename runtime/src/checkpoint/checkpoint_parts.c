@@ -11,11 +11,12 @@
 // Holders of segments
 //===----------------------------------------------------------------------===//
 
+/// Returns the row of `holds` for a rank, with an element per segment.
 static bool *answers_of(const hfta_checkpoint_parts *self, int rank) {
   return self->holds + (size_t)rank * self->instance->program->segment_count;
 }
 
-/// Sets the holders if all ranks have the same segments.
+/// Fills `holds` if all ranks hold the same segments.
 static void find_held_alike(hfta_checkpoint_parts *self) {
   uint32_t segments = self->instance->program->segment_count;
   for (int rank = 0; rank < self->ranks->size; ++rank)
@@ -23,7 +24,7 @@ static void find_held_alike(hfta_checkpoint_parts *self) {
       answers_of(self, rank)[i] = hfta_instance_find_worker(self->instance, i);
 }
 
-/// Sets the segments that a rank holds: those of all its workers.
+/// Fills a rank's row of `holds`: a rank holds the segments of all its workers.
 static void find_held_by(hfta_checkpoint_parts *self, int rank) {
   const hfta_program *program = self->instance->program;
   hfta_workload workload = self->instance->workload;
@@ -37,9 +38,10 @@ static void find_held_by(hfta_checkpoint_parts *self, int rank) {
   }
 }
 
-/// Finds the rank that writes a segment: from its stage's first worker on, the
-/// first rank that has it. A segment of no stage is equal on all ranks that
-/// have it.
+/// Returns the rank that provides a segment's tensors for a file: counting from
+/// the rank of the first worker of the segment's stage, the first one that
+/// holds it. A segment without a stage has equal contents on all ranks that
+/// hold it.
 static int find_owner(const hfta_checkpoint_parts *self, uint32_t segment) {
   const hfta_program *program = self->instance->program;
   int32_t stage = program->segments[segment].stage;
@@ -114,6 +116,7 @@ void hfta_checkpoint_parts_list(hfta_checkpoint_parts *self, int64_t copy) {
       self->tensors[self->count++] = i;
 }
 
+/// Returns whether the instance needs the tensor from the copy's file.
 static bool is_needed(const hfta_checkpoint_parts *self,
                       const hfta_tensor *tensor, int64_t copy) {
   bool again = copy > self->instance->workload.first_copy &&
@@ -135,11 +138,14 @@ void hfta_checkpoint_parts_list_needed(hfta_checkpoint_parts *self,
   self->count = count;
 }
 
+/// Returns the tensor at an index of the list.
 static const hfta_tensor *tensor_at(const hfta_checkpoint_parts *self,
                                     uint32_t place) {
   return &self->instance->program->tensors[self->tensors[place]];
 }
 
+/// Returns whether two tensors of the list may be in one chunk: they have the
+/// same owner, and the same ranks hold them.
 static bool are_together(const hfta_checkpoint_parts *self, uint32_t left,
                          uint32_t right) {
   uint32_t one = tensor_at(self, left)->segment;
@@ -166,7 +172,7 @@ hfta_chunk hfta_checkpoint_parts_next(const hfta_checkpoint_parts *self,
     out.bytes += bytes < room ? bytes : room;
     room -= bytes < room ? bytes : room;
   }
-  // The bytes before the offset were counted too.
+  // The sum includes the bytes of the first tensor before the offset.
   out.bytes -= out.first < self->count ? out.offset : 0;
   return out;
 }
@@ -206,6 +212,7 @@ hfta_status hfta_checkpoint_parts_visit(const hfta_checkpoint_parts *self,
 // Between ranks
 //===----------------------------------------------------------------------===//
 
+/// Exchanges messages with other ranks and waits for their completion.
 static hfta_status complete(const hfta_checkpoint_parts *self,
                             const hfta_message *messages, uint32_t count,
                             hfta_error *error) {

@@ -16,16 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// State that the files of one checkpoint share. Ranks other than the first
-/// have only parts, which they send to it.
+/// The state of saving a checkpoint. Ranks other than 0 write no files, but
+/// send rank 0 the tensors that they own.
 typedef struct save {
   hfta_instance *instance;
   hfta_checkpoint_parts parts;
-  hfta_tensor_view *views;
+  hfta_tensor_view *views; ///< on rank 0: descriptions of a file's tensors
   const hfta_epoch_losses *epoch_losses;
   hfta_error *error;
 } save;
 
+/// Returns whether this rank writes the files.
 static bool writes(const save *self) { return self->parts.ranks->rank == 0; }
 
 static hfta_status allocate(save *self) {
@@ -52,12 +53,13 @@ static void describe_tensors(save *self) {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// A copy whose tensors are being saved.
+/// The copy whose tensors are being saved.
 typedef struct copy_source {
   save *save;
   int64_t copy;
 } copy_source;
 
+/// Copies a tensor's part of a chunk from the instance into the buffer.
 static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
                              char *bytes, uint64_t count) {
   const copy_source *self = argument;
@@ -65,9 +67,8 @@ static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
                             bytes, count);
 }
 
-/// Gets the chunk's bytes from the worker that has them, which may be on
-/// another device or rank. A rank that is neither sender nor receiver does
-/// nothing.
+/// Gets a chunk's bytes into rank 0's buffer: from the device if rank 0 owns
+/// the chunk, else from its owner. Other ranks do nothing.
 static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
   save *save = self->save;
   const hfta_checkpoint_parts *parts = &save->parts;
@@ -77,8 +78,8 @@ static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
     status = hfta_checkpoint_parts_visit(parts, chunk, read_part, self);
   if (status != HFTA_OK)
     *save->error = save->instance->error;
-  // Data that can't be read are sent all the same, since the first rank waits
-  // for them.
+  // A chunk that couldn't be read is sent all the same, because rank 0 waits
+  // for it.
   hfta_status moved = HFTA_OK;
   if (owner != 0 && writes(save))
     moved = hfta_checkpoint_parts_receive(parts, chunk, owner, save->error);
@@ -87,9 +88,10 @@ static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
   return status == HFTA_OK ? moved : status;
 }
 
-/// Copies the tensors to the writer, which is NULL on ranks other than the
-/// first one, and if the first one has failed with `status`. All ranks with
-/// parts send them, even if the file has failed.
+/// Appends all tensors of a copy to the file. `writer` is NULL on ranks other
+/// than 0, and on rank 0 if it has failed with `status`. Even then a spread
+/// checkpoint's chunks are all exchanged, since other ranks take part. Returns
+/// this rank's first failure.
 static hfta_status copy_tensors(copy_source *self,
                                 hfta_safetensors_writer *writer,
                                 hfta_status status) {
@@ -113,7 +115,8 @@ static hfta_status copy_tensors(copy_source *self,
   }
 }
 
-/// Returns the bits of a number; all NaNs are saved as one.
+/// Returns the bits of an f64. All NaNs have the same bits, so that equal
+/// states give equal files.
 static uint64_t real_bits(double value) {
   uint64_t bits = 0;
   if (isnan(value))
@@ -122,6 +125,7 @@ static uint64_t real_bits(double value) {
   return bits;
 }
 
+/// Begins a copy's file with the checkpoint's metadata.
 static hfta_status begin_file(save *self, const char *folder, int64_t copy,
                               hfta_safetensors_writer **out) {
   const hfta_epoch_losses none = {0.0, 0};
@@ -152,16 +156,18 @@ static hfta_status begin_file(save *self, const char *folder, int64_t copy,
              : status;
 }
 
-/// Returns the common result of all ranks that have parts.
+/// Returns the result that all ranks agree on, if they take part in the save;
+/// else this rank's `status`.
 static hfta_status agree(save *self, hfta_status status) {
   return !self->parts.is_spread
              ? status
              : hfta_checkpoint_parts_agree(&self->parts, status, self->error);
 }
 
-/// Returns whether all ranks continue with the next copy. `*status` may be a
-/// failure of the first rank, which the others receive after they have sent
-/// their parts of one more copy.
+/// Saves a copy. Returns whether to continue with the next one; all ranks
+/// return the same. If rank 0 fails to finish the file of a spread checkpoint,
+/// the others learn of it only with the next copy: so it continues with
+/// `*status` set, and the ranks agree on the failure then.
 static bool save_copy(save *self, const char *folder, int64_t copy,
                       hfta_status *status) {
   copy_source source = {self, copy};
@@ -179,9 +185,10 @@ static bool save_copy(save *self, const char *folder, int64_t copy,
   return *status == HFTA_OK || self->parts.is_spread;
 }
 
-/// Replaces a folder where the file system can't exchange two folders: renames
-/// the old one first. Until the new one has its name, the old one is restored:
-/// at once after a failure, at the next training's start after a crash.
+/// Replaces the folder `to` by `from` on a file system that can't exchange two
+/// folders: renames the old one first, then the new one. If the second renaming
+/// fails, the old one gets its name back at once. After a crash between the
+/// two, the next training restores it (restore in checkpoint_folder.c).
 static hfta_status step_aside(const char *from, const char *to,
                               const char *folder, hfta_error *error) {
   hfta_path old;
@@ -192,7 +199,7 @@ static hfta_status step_aside(const char *from, const char *to,
   if (rename(to, old.text) == 0) {
     if (rename(from, to) == 0) {
       status = hfta_folder_sync(folder, error);
-      // If it can't be removed, it is only a leftover.
+      // If the old folder can't be removed, the next training removes it.
       hfta_checkpoint_discard(folder, old.text, NULL);
       return status;
     }
@@ -204,7 +211,8 @@ static hfta_status step_aside(const char *from, const char *to,
                    strerror(errno));
 }
 
-/// Moves a complete folder durably to its final name; it replaces an older one.
+/// Renames a complete folder durably to its final name, where it replaces an
+/// older checkpoint of the same step, if there is one.
 static hfta_status move_into_place(const char *from, const char *to,
                                    const char *folder, hfta_error *error) {
   if (rename(from, to) == 0)
@@ -219,6 +227,7 @@ static hfta_status move_into_place(const char *from, const char *to,
   return status;
 }
 
+/// Saves all copies into `folder`, which is NULL on ranks other than 0.
 static hfta_status save_copies(save *self, const char *folder) {
   hfta_status status = HFTA_OK;
   bool goes_on = true;
@@ -228,6 +237,8 @@ static hfta_status save_copies(save *self, const char *folder) {
   return status;
 }
 
+/// Writes all files into a temporary folder and moves it into place. After a
+/// failure nothing is left of it.
 static hfta_status write_folder(save *self, const char *temporary,
                                 const char *final, const char *folder) {
   hfta_status status = save_copies(self, temporary);
@@ -240,7 +251,8 @@ static hfta_status write_folder(save *self, const char *temporary,
   return status;
 }
 
-/// Makes the folder that becomes the checkpoint.
+/// Makes the temporary folder, which is renamed to the checkpoint's final name
+/// when it is complete.
 static hfta_status begin(save *self, const char *folder, hfta_path *temporary,
                          hfta_path *final) {
   char name[HFTA_CHECKPOINT_NAME_BYTES];
@@ -258,7 +270,8 @@ static hfta_status begin(save *self, const char *folder, hfta_path *temporary,
   return status;
 }
 
-/// Saves all copies; `status` is the result of the preparations.
+/// Saves all copies. `status` is this rank's result so far; if it is a failure,
+/// no rank saves.
 static hfta_status save_all(save *self, const char *folder,
                             hfta_status status) {
   hfta_path temporary, final;
@@ -283,8 +296,8 @@ static hfta_status cannot_save(hfta_instance *instance, const char *folder,
       hfta_checkpoint_name(instance->steps, name), reason->message);
 }
 
-/// Saves as hfta_checkpoint_save does, unless `status`, with its `reason`, is a
-/// failure.
+/// Does as hfta_checkpoint_save, unless `status` is a failure already, whose
+/// message is in `reason`. Leaves the message of any failure in the instance.
 static hfta_status save_after(hfta_instance *instance, const char *folder,
                               const hfta_epoch_losses *epoch_losses,
                               hfta_status status, hfta_error *reason) {

@@ -1,4 +1,4 @@
-//===- replaces.c - No output replaces an input ---------------------------===//
+//===- replaces.c - Refuses outputs that would replace inputs -------------===//
 
 #include "checkpoint/replaces.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/// Returns whether two paths lead to the same existing regular file.
 static bool are_one_file(const char *left, const char *right) {
   struct stat one, other;
   return stat(left, &one) == 0 && stat(right, &other) == 0 &&
@@ -16,8 +17,8 @@ static bool are_one_file(const char *left, const char *right) {
          one.st_ino == other.st_ino;
 }
 
-/// Returns a file's name within its folder, and describes the folder; NULL if
-/// the folder doesn't exist.
+/// Returns a file's name within its folder, and the folder's device and inode
+/// in `*folder`. NULL if the folder doesn't exist.
 static const char *open_folder(const char *path, struct stat *folder) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   hfta_path parent;
@@ -28,7 +29,7 @@ static const char *open_folder(const char *path, struct stat *folder) {
   return name;
 }
 
-/// Whether two paths name one file, also if it doesn't exist yet.
+/// Returns whether two paths name the same file, even if it doesn't exist yet.
 static bool will_be_one_file(const char *left, const char *right) {
   struct stat file, one, other;
   if (stat(left, &file) == 0 || stat(right, &file) == 0)
@@ -63,7 +64,8 @@ hfta_status hfta_refuse_to_replace_program(const char *output,
                    output);
 }
 
-/// Checks the files in a folder, and those in its folders that are checkpoints.
+/// Compares an output with all files of `folder` if that is a checkpoint, else
+/// with the files of the checkpoints in it.
 static hfta_status refuse_files(const char *output, const char *folder,
                                 bool is_checkpoint, hfta_error *error) {
   DIR *entries = opendir(folder);

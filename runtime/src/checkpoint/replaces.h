@@ -1,7 +1,7 @@
-//===- replaces.h - No output replaces an input -----------------*- C -*-===//
+//===- replaces.h - Refuses outputs that would replace inputs -----*- C -*-===//
 //
-// Files are compared by device and inode, so that links and other spellings of
-// a path are recognized. A file that doesn't exist yet replaces no input.
+// Files are compared by device and inode, so that links and different spellings
+// of a path are recognized. An output that doesn't exist yet replaces no input.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_CHECKPOINT_REPLACES_H
@@ -10,29 +10,30 @@
 #include "hfta/program.h"
 #include "hfta/status.h"
 
-/// Fails with HFTA_USAGE, and a message that names both, if `output` is the
+/// Returns HFTA_USAGE, with a message that names both paths, if `output` is the
 /// file `input`.
 hfta_status hfta_refuse_to_replace(const char *output, const char *input,
                                    hfta_error *error);
 
-/// Fails with HFTA_USAGE if `output` is the running program.
+/// Returns HFTA_USAGE if `output` is the running program's file.
 hfta_status hfta_refuse_to_replace_program(const char *output,
                                            hfta_error *error);
 
-/// Fails with HFTA_USAGE if `output` is a file of the checkpoints in a folder,
-/// or of the folder itself if it is one. NULL is allowed.
+/// Returns HFTA_USAGE if `output` is a file of a checkpoint. `folder` is a
+/// checkpoint, or a folder with checkpoints; NULL if there is none.
 hfta_status hfta_refuse_to_replace_checkpoint(const char *output,
                                               const char *folder,
                                               hfta_error *error);
 
-/// Fails with HFTA_USAGE if `output` is a data file that the job names, under
-/// `root`.
+/// Returns HFTA_USAGE if `output` is a data file of the job. Relative paths in
+/// the job are below `root`, or below the working folder if it is NULL.
 hfta_status hfta_refuse_to_replace_data(const char *output,
                                         const hfta_program *program,
                                         const char *root, hfta_error *error);
 
-/// Fails with HFTA_USAGE if two outputs are one file, even if it doesn't exist
-/// yet; `what` describes the other output in the message. Either may be NULL.
+/// Returns HFTA_USAGE if two outputs are the same file, even if it doesn't
+/// exist yet. `what` describes `other` in the message. NULL stands for no
+/// output.
 hfta_status hfta_refuse_to_write_twice(const char *output, const char *what,
                                        const char *other, hfta_error *error);
 

@@ -1,15 +1,16 @@
-//===- bench_phases.c - A step's phases beside their limits ---------------===//
+//===- bench_phases.c - Times of a step's phases (bench --phases) ---------===//
 
 #include "commands/bench_phases.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/// The work of one run of a task.
+/// The work of one run of a task for all copies, by the compiler's plan.
 typedef struct work {
   double flops, bytes;
 } work;
 
+/// Returns the entry in `all` of the task of this name, or NULL.
 static work *find_work(const hfta_program *program, const char *name,
                        work *all) {
   for (uint32_t i = 0; i < program->task_count; ++i)
@@ -18,7 +19,8 @@ static work *find_work(const hfta_program *program, const char *name,
   return NULL;
 }
 
-/// Reads one entry of the plan's list of tasks, whose object has begun.
+/// Reads one object of the plan's list of tasks, whose begin has been read.
+/// Returns false if it is malformed.
 static bool read_task(const hfta_program *program, hfta_json_reader *reader,
                       work *all) {
   work read = {0, 0};
@@ -45,8 +47,8 @@ static bool read_task(const hfta_program *program, hfta_json_reader *reader,
   }
 }
 
-/// Reads up to a key of the plan's object; returns the event that begins its
-/// value, or HFTA_JSON_ERROR if there is no such key.
+/// Starts to read the plan, up to the value of a key. Returns the event that
+/// begins the value, or HFTA_JSON_ERROR if there is no such key.
 static hfta_json_event find_in_plan(const hfta_program *program,
                                     const char *key, hfta_json_reader *reader) {
   const char *text = program->plan_json ? program->plan_json : "";
@@ -64,7 +66,8 @@ static hfta_json_event find_in_plan(const hfta_program *program,
   return HFTA_JSON_ERROR;
 }
 
-/// Reads the tasks' work from the plan; false if the plan lacks it.
+/// Reads the work of all tasks from the plan. Returns false if the plan doesn't
+/// have it.
 static bool read_work(const hfta_program *program, work *all) {
   hfta_json_reader reader;
   hfta_json_event event = find_in_plan(program, "tasks", &reader);
@@ -75,7 +78,8 @@ static bool read_work(const hfta_program *program, work *all) {
   return ok && event == HFTA_JSON_END_ARRAY;
 }
 
-/// Returns the length of the part's name, with which a task's name begins.
+/// Returns the length of the name of a task's part: forward.0 is of part
+/// forward.
 static size_t part_length(const hfta_task *task) {
   return strcspn(task->name, ".");
 }
@@ -85,27 +89,27 @@ static bool have_one_part(const hfta_task *a, const hfta_task *b) {
   return length == part_length(b) && strncmp(a->name, b->name, length) == 0;
 }
 
-/// State that the phases of a step share.
+/// The arguments of print_phase, and its sums.
 typedef struct phases {
   const hfta_program *program;
-  const char *schedule; ///< name of the schedule
+  const char *schedule; ///< the schedule that makes up a step
   const hfta_machine_limits *limits;
   const hfta_task_time *times;
   const work *all;
   int64_t steps;
-  double time, limit; ///< sums over the printed phases
+  double time, limit; ///< sums over the printed phases, in seconds
 } phases;
 
-/// Prints the phase that consists of all tasks of a part, and adds it to the
-/// sums.
+/// Prints the row of the phase that consists of all tasks of a part, and adds
+/// its times to the sums. `first` is any task of the part.
 static void print_phase(phases *self, const hfta_task *first) {
   const hfta_program *program = self->program;
   double time = 0, flops = 0, bytes = 0;
   for (uint32_t i = 0; i < program->task_count; ++i) {
     if (!have_one_part(first, &program->tasks[i]))
       continue;
-    // The plan counts the work of all copies; only some of them may have run in
-    // these steps.
+    // The plan counts the work for all copies, but perhaps only some of them
+    // have run in these steps.
     double runs =
         (double)self->times[i].copies / (double)(program->copies * self->steps);
     time += self->times[i].seconds / (double)self->steps;
@@ -131,8 +135,8 @@ static void print_phase(phases *self, const hfta_task *first) {
   self->limit += limit;
 }
 
-/// Finds the first task of each part, in the schedules' order. `found` has room
-/// for as many entries as there are tasks.
+/// Finds the first task of each part in the order of the schedule. Returns the
+/// number of parts. `found` has room for as many tasks as the program has.
 static uint32_t find_parts(const phases *self, const hfta_task **found) {
   const hfta_program *program = self->program;
   uint32_t count = 0;

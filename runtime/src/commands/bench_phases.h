@@ -1,4 +1,5 @@
-//===- bench_phases.h - A step's phases beside their limits -----*- C -*-===//
+//===- bench_phases.h - Times of a step's phases (bench --phases) --*- C
+//-*-===//
 
 #ifndef HFTA_SRC_COMMANDS_BENCH_PHASES_H
 #define HFTA_SRC_COMMANDS_BENCH_PHASES_H
@@ -7,28 +8,30 @@
 #include "hfta/json.h"
 #include "schedule/instance_impl.h"
 
-/// The time of a task in all timed steps.
+/// The measured time of a task, over all timed steps.
 typedef struct hfta_task_time {
   double seconds;
-  int64_t runs;   ///< each turn of copies counts as a run
-  int64_t copies; ///< sum over all runs
+  int64_t runs;   ///< the number of runs; each turn of copies is a run
+  int64_t copies; ///< the number of copies, added up over all runs
 } hfta_task_time;
 
-/// Writes the keys `model`, the digest by which plans name a model, and `cuts`,
-/// a list of lists of values' names. They say which model and which cuts the
-/// times are of.
+/// Writes the keys "model" (the digest by which pipeline plans name a model)
+/// and "cuts" (for each cut the list of its values' names). They tell for which
+/// model and cuts the times are valid.
 void hfta_write_cuts(const hfta_program *program, hfta_json_writer *writer);
 
-/// Writes the key `tasks`: a list of the tasks that ran, with their runs and
-/// seconds per step. `times` has one entry per task.
+/// Writes the key "tasks": the tasks that ran, with their runs, copies and
+/// seconds per step. `times` has one entry per task of the program.
 void hfta_write_task_times(const hfta_program *program,
                            const hfta_task_time *times, int64_t steps,
                            hfta_json_writer *writer);
 
-/// Prints a table of the phases of a step: the time, the flops and the bytes of
-/// kernels' operands as the plan counts them, and the least time that these
-/// need by the limits of the processor. `times` has one entry per task, for
-/// `steps` steps.
+/// Prints a table with a row for each phase of a step, a phase being all tasks
+/// of one part such as forward: its time, the flops and bytes of its kernels by
+/// the compiler's plan, and the least time that these need by the processor's
+/// limits. The last is left out if `limits` are 0. `times` has one entry per
+/// task, for `steps` steps on `threads` threads. Prints nothing if the program
+/// has no plan. HFTA_UNSUPPORTED if memory runs out.
 hfta_status hfta_print_phases(const hfta_program *program,
                               const hfta_machine_limits *limits,
                               const hfta_task_time *times, int64_t steps,

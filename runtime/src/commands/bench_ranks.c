@@ -1,4 +1,4 @@
-//===- bench_ranks.c - Times of ranks and links between them --------------===//
+//===- bench_ranks.c - Times of ranks, and speed of their links -----------===//
 
 #include "commands/bench_ranks.h"
 #include "commands/ranks.h"
@@ -13,14 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/// Sizes of messages in bytes, the number of measurements of which the median
+/// is taken, and the queues for receives and sends.
 enum { SMALL = 8, LARGE = 4000000, EXCHANGES = 5, RECEIVES = 1, SENDS = 2 };
 
-/// The pause before each exchange: in a step messages follow tasks, not each
-/// other, so that threads have gone to sleep meanwhile.
+/// The pause before each exchange. In a step messages follow tasks instead of
+/// each other, so that the threads that exchange them have gone to sleep.
 static const useconds_t pause_microseconds = 1000;
 
-/// The longest task to measure with, in seconds. During longer tasks threads
-/// hardly look for messages any more.
+/// The longest duration of a task to measure with, in seconds. During longer
+/// tasks the threads hardly poll for messages any more.
 static const double longest_task = 5e-3;
 
 static hfta_status out_of_memory(hfta_error *error) {
@@ -28,6 +30,7 @@ static hfta_status out_of_memory(hfta_error *error) {
                    "not enough memory for the ranks' times");
 }
 
+/// Sends or receives one message and waits for it.
 static hfta_status exchange(hfta_communicator *communicator, int tag,
                             hfta_message message, hfta_error *error) {
   const char *what =
@@ -63,7 +66,8 @@ void hfta_rank_time_add(hfta_rank_time *self, const hfta_activity *activity) {
   }
 }
 
-/// Adds a peer's times, on rank 0.
+/// Receives a peer's times on rank 0 and adds its tasks' times to `tasks`.
+/// `received` is a buffer for these.
 static hfta_status add_peer(hfta_communicator *communicator, int peer,
                             hfta_task_time *tasks, hfta_task_time *received,
                             uint32_t task_count, hfta_rank_measures *out,
@@ -83,6 +87,7 @@ static hfta_status add_peer(hfta_communicator *communicator, int peer,
   return status;
 }
 
+/// Sends this rank's times to rank 0.
 static hfta_status give_times(hfta_communicator *communicator,
                               const hfta_rank_time *own,
                               const hfta_task_time *tasks, uint32_t task_count,
@@ -120,7 +125,7 @@ hfta_status hfta_gather_times(hfta_communicator *communicator,
 // Links
 //===----------------------------------------------------------------------===//
 
-/// The state of a measurement of messages between two ranks.
+/// The state of measuring the link to one peer.
 typedef struct hfta_probe {
   hfta_communicator *communicator;
   hfta_device *device;
@@ -139,14 +144,15 @@ static hfta_status receive_message(void *argument, hfta_error *error) {
   return exchange(self->communicator, HFTA_TAG_LINKS, self->receive, error);
 }
 
-/// Begins an exchange as in a step: a queue's thread sends or receives the
-/// message, and the host notices its end when it waits.
+/// Begins to send or receive a message as a step does: on a thread of a queue.
+/// The host waits for its end by the device's `wait`.
 static void begin_exchange(hfta_probe *self, bool sends, uint64_t bytes) {
   self->send.bytes = self->receive.bytes = bytes;
   hfta_host_call call = {sends ? send_message : receive_message, self, NULL};
   self->device->functions->call(self->device, sends ? SENDS : RECEIVES, &call);
 }
 
+/// Sends or receives a message and waits for it.
 static hfta_status complete(hfta_probe *self, bool sends, uint64_t bytes,
                             hfta_error *error) {
   begin_exchange(self, sends, bytes);
@@ -163,8 +169,8 @@ static double find_median(double all[EXCHANGES]) {
   return all[EXCHANGES / 2];
 }
 
-/// Measures half of the time that a message needs to the peer and back: the
-/// median of several exchanges.
+/// Measures half of a message's round trip to the peer and back, in seconds:
+/// the median of EXCHANGES measurements.
 static hfta_status measure(hfta_probe *self, uint64_t bytes, double *seconds,
                            hfta_error *error) {
   bool begins = self->communicator->rank < self->send.peer;
@@ -184,7 +190,7 @@ static hfta_status measure(hfta_probe *self, uint64_t bytes, double *seconds,
   return HFTA_OK;
 }
 
-/// Computes for a number of rounds and returns the seconds that this took.
+/// Computes for a number of rounds. Returns the seconds that this took.
 static double compute(int64_t rounds) {
   volatile double sum = 0.0;
   hfta_computing_begin();
@@ -196,8 +202,8 @@ static double compute(int64_t rounds) {
   return seconds;
 }
 
-/// Measures how much slower a thread computes while a message is awaited: other
-/// threads look for the message, and may share the processor.
+/// Measures by what factor a computation slows down while a message is awaited,
+/// since the threads that poll for the message may use the same processor.
 static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
                                     hfta_error *error) {
   double alone[EXCHANGES], beside[EXCHANGES];
@@ -218,13 +224,14 @@ static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
 }
 
 double hfta_link_rate(double small, double large, uint64_t bytes) {
-  // Where ranks share processors, both times may be the wait for a processor,
-  // and their difference is meaningless.
+  // Where ranks share a processor, both times may consist of waiting for it.
+  // Their difference would then be meaningless.
   double rest = large >= 2.0 * small ? large - small : large;
-  // The least time is what a clock can measure.
+  // Avoid a division by 0 where the clock's resolution is too low.
   return (double)bytes / fmax(rest, 1e-9);
 }
 
+/// Measures the link between this rank and a peer; both ranks call it.
 static hfta_status measure_link(hfta_probe *self, int peer, hfta_link *out,
                                 hfta_error *error) {
   double small, large;
@@ -241,8 +248,8 @@ static hfta_status measure_link(hfta_probe *self, int peer, hfta_link *out,
   return status;
 }
 
-/// Measures the link between `first` and `second`, while other ranks wait, and
-/// sends the result to rank 0.
+/// Measures the link between two ranks, while all other ranks wait, and sends
+/// the result to rank 0.
 static hfta_status measure_pair(hfta_probe *self, int first, int second,
                                 hfta_link *links, hfta_error *error) {
   hfta_communicator *communicator = self->communicator;

@@ -1,4 +1,4 @@
-//===- command.c - Reading options ----------------------------------------===//
+//===- command.c - Options and common parts of commands -------------------===//
 
 #include "commands/jobs.h"
 #include "commands/ranks.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Reports an error of this rank and ends all ranks; doesn't return.
+/// Reports an error with the rank's name and ends all ranks. Doesn't return.
 static void report_of_rank(const hfta_invocation *invocation,
                            hfta_status status, const char *message) {
   hfta_communicator *communicator = invocation->ranks->communicator;
@@ -68,8 +68,9 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 // Help
 //===----------------------------------------------------------------------===//
 
-/// Whether the help lists an option: it hides options that can't apply. Several
-/// jobs have the options that one of them has.
+/// Returns whether an option is accepted and listed in the help: not if it
+/// can't apply. If the command is for all of several jobs, an option applies if
+/// it applies to one of them.
 static bool is_offered(const hfta_invocation *invocation,
                        const hfta_option *option) {
   if (option->is_of_seats && !hfta_takes_seats(invocation))
@@ -126,6 +127,8 @@ bool hfta_asks_for_help(const hfta_invocation *invocation) {
 // Options
 //===----------------------------------------------------------------------===//
 
+/// Returns the offered option whose name is the first `length` characters of
+/// `text`, or NULL.
 static const hfta_option *find_option(const hfta_invocation *invocation,
                                       const hfta_option *options, size_t count,
                                       const char *text, size_t length) {
@@ -137,6 +140,8 @@ static const hfta_option *find_option(const hfta_invocation *invocation,
   return NULL;
 }
 
+/// Parses and stores an integer in the option's range. Returns -1, or the exit
+/// code after an error message.
 static int read_integer(const hfta_invocation *invocation,
                         const hfta_option *option, const char *text) {
   char *end;
@@ -159,6 +164,8 @@ static int read_integer(const hfta_invocation *invocation,
   return -1;
 }
 
+/// Stores an option's value. Returns -1, or the exit code after an error
+/// message.
 static int read_value(const hfta_invocation *invocation,
                       const hfta_option *option, const char *value) {
   if (option->integer)
@@ -179,7 +186,9 @@ static int read_value(const hfta_invocation *invocation,
   return -1;
 }
 
-/// Handles argv[*at] and, if it takes one, the value after it.
+/// Parses the argument argv[*at], and the next one if it is the option's value;
+/// then advances `*at` to it. `given` tells which options were given before.
+/// Returns -1, or the exit code after an error message.
 static int read_option(const hfta_invocation *invocation,
                        const hfta_option *options, size_t count, bool *given,
                        int *at) {
@@ -244,8 +253,8 @@ int hfta_check_trace(const hfta_invocation *invocation, const char *path,
 // Instances
 //===----------------------------------------------------------------------===//
 
-/// Finds the folder, or its nearest parent that exists; "" for the working
-/// folder.
+/// Returns in `*out` the folder, or its nearest parent that exists; "" for the
+/// working folder.
 static hfta_status find_folder(hfta_path *out, const char *path,
                                hfta_error *error) {
   hfta_status status = hfta_path_format(out, error, "%s", path);
@@ -259,8 +268,9 @@ static hfta_status find_folder(hfta_path *out, const char *path,
   return status;
 }
 
-/// Finds the folder to which the program spills; `*out` is NULL where the
-/// program itself names one.
+/// Finds the folder to which the program spills: that of --spill-dir, else the
+/// job's own (`*out` is NULL then), else the folder of checkpoints or an
+/// existing parent of it.
 static hfta_status find_spill(const hfta_program *program,
                               const hfta_spill_arguments *spill,
                               hfta_path *path, const char **out,
@@ -290,8 +300,8 @@ int hfta_open_instance(const hfta_invocation *invocation,
   if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
     return hfta_report_usage(
         invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
-  // A command that runs on several ranks passes their communicator in the
-  // workload.
+  // The options ask for one rank: a command that runs on several ranks passes
+  // their communicator in the workload.
   hfta_status status = find_spill(program, spill, &path, &directory, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
@@ -334,8 +344,9 @@ static int compare_copies(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/// Reads up to `most` numbers that are below `most`; returns how many there
-/// were, or -1.
+/// Parses numbers below `most`, separated by commas, into `copies`, which has
+/// room for `most`. Returns their count, or -1 if the list is malformed or too
+/// long.
 static int64_t read_copies(const char *text, int32_t *copies, int64_t most) {
   int64_t count = 0;
   for (;;) {

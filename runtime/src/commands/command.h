@@ -1,4 +1,4 @@
-//===- command.h - Commands and their options -------------------*- C -*-===//
+//===- command.h - Options and common parts of commands -----------*- C -*-===//
 
 #ifndef HFTA_SRC_COMMANDS_COMMAND_H
 #define HFTA_SRC_COMMANDS_COMMAND_H
@@ -8,65 +8,74 @@
 
 #include <stdio.h>
 
+/// The most values of a hfta_list, and the most options of a command.
 enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 32 };
 
-/// The relation of this process to the other ranks that a launcher has started.
+/// This process among the ranks that a launcher has started.
 typedef struct hfta_rank_state {
-  hfta_communicator *communicator; ///< NULL: the ranks haven't connected
-  double timeout;                  ///< seconds without progress; 0: the default
-  bool is_silent; ///< another rank reports errors in the arguments
+  hfta_communicator *communicator; ///< NULL until hfta_join_ranks
+  double timeout; ///< the seconds without progress after which a rank counts as
+                  ///< lost; 0: the default
+  bool is_silent; ///< errors in the arguments aren't printed, as another rank
+                  ///< prints them
 } hfta_rank_state;
 
-/// The context of a command.
+/// The command line, and the job that the command works on.
 typedef struct hfta_invocation {
-  const hfta_program *const *programs; ///< all programs of the binary, one per
-                                       ///< job
+  /// All programs of the binary, one per job.
+  const hfta_program *const *programs;
   int64_t program_count;
-  const hfta_program *program; ///< the current job's; at first the first one
-  const char *job; ///< name of the current one of several jobs; NULL: none was
-                   ///< named
-  bool tells_job;  ///< messages name the job that they are about
-  const char *job_help; ///< help text of `--job` for the command
-  const char *binary;   ///< the last part of argv[0]
-  const char *command;  ///< "train"
-  int argc;             ///< number of arguments after the command
+  /// The current job's program; at first the first one.
+  const hfta_program *program;
+  const char *job; ///< the current job's name; NULL if the binary has one job
+                   ///< or none was named
+  bool tells_job;  ///< whether messages begin with the job's name
+  /// The text of --help for the option --job of this command.
+  const char *job_help;
+  const char *binary;  ///< the binary's name: the last part of argv[0]
+  const char *command; ///< the command's name, such as "train"
+  int argc;            ///< the number of arguments after the command
   char **argv;
   hfta_rank_state *ranks;
-  struct hfta_screen *screen; ///< the screen on which simultaneous jobs show
-                              ///< progress; NULL: there is none
+  /// Shows the progress of simultaneous jobs; NULL: none are.
+  struct hfta_screen *screen;
 } hfta_invocation;
 
-/// The values of an option that may be given several times.
+/// The values of an option that may be given several times, in order.
 typedef struct hfta_list {
   const char *values[HFTA_MAX_LIST];
   int count;
 } hfta_list;
 
-/// One option and the place for its value: exactly one of the pointers is set.
+/// An option, and where its value is stored: one of `flag`, `text`, `integer`
+/// and `list` is set, which also determines its type.
 typedef struct hfta_option {
-  const char *name;     ///< "--epochs"
-  const char *argument; ///< "N"; NULL: a switch
-  const char *help;     ///< lines after the first are indented like it
+  const char *name; ///< with its dashes, such as "--epochs"
+  /// The value's name in --help, such as "N"; NULL for a switch.
+  const char *argument;
+  const char *help; ///< the text in --help; lines are separated by '\n' and get
+                    ///< indented
   bool *flag;
   const char **text;
-  int64_t *integer; ///< must be from `minimum` to `maximum`
+  int64_t *integer; ///< the value is from `minimum` to `maximum`
   hfta_list *list;
   int64_t minimum;
   int64_t maximum;
   bool required;
-  bool spills;      ///< applies only to programs that need a store
-  bool is_of_seats; ///< applies only if hfta_takes_seats
+  bool spills;      ///< offered only by programs that spill to a store
+  bool is_of_seats; ///< offered only if hfta_takes_seats
 } hfta_option;
 
-/// The options about the store of a program that spills.
+/// The values of options about the store of a program that spills.
 typedef struct hfta_spill_arguments {
   const char *directory;
   int64_t io_threads;
-  const char *checkpoint; ///< folder whose disk is used if no directory is
-                          ///< given
+  const char *checkpoint; ///< the folder of checkpoints, near which to spill if
+                          ///< `directory` is NULL
 } hfta_spill_arguments;
 
-/// Options of the commands that make an instance.
+/// Options of commands that open an instance; `target` is the address of the
+/// value, or of the hfta_spill_arguments.
 #define HFTA_OPTION_THREADS(target)                                            \
   {.name = "--threads",                                                        \
    .argument = "N",                                                            \
@@ -92,8 +101,8 @@ typedef struct hfta_spill_arguments {
    .minimum = 1,                                                               \
    .maximum = HFTA_STORE_THREADS,                                              \
    .spills = true}
-/// The option for the device, described by the kind that the program of
-/// `invocation` was compiled for.
+/// The option for the device. Its help depends on whether the program of a
+/// variable `invocation` was compiled for a GPU.
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
@@ -135,43 +144,53 @@ typedef struct hfta_spill_arguments {
    .help = "run only these copies, by number; the others keep their state",    \
    .text = (target)}
 
-/// Reads the options. `summary` and the table are the text of --help. Returns
-/// -1 if the command goes on, else the exit code.
+/// Parses the command's arguments by a table of options, and stores their
+/// values. Returns -1 if the command may go on. Otherwise returns the exit
+/// code, after an error message, or after --help was printed, whose text
+/// consists of `summary` and the table.
 int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count);
 
-/// Whether the arguments ask for the command's help.
+/// Returns whether the arguments contain --help or -h.
 bool hfta_asks_for_help(const hfta_invocation *invocation);
 
-/// Checks that `--trace-steps` comes with `--trace`. Returns -1, or the exit
-/// code after a message.
+/// Checks that `--trace-steps` (0: not given) comes with `--trace`. Returns -1,
+/// or the exit code after an error message.
 int hfta_check_trace(const hfta_invocation *invocation, const char *path,
                      int64_t steps);
 
-/// Makes the instance run only the copies that `--only` lists, in any order;
-/// NULL: all. Returns -1, or the exit code after a message.
+/// Makes the instance run only the copies that `only`, the value of `--only`,
+/// lists in any order; all if it is NULL. Returns -1, or the exit code after an
+/// error message.
 int hfta_choose_copies(const hfta_invocation *invocation, const char *only,
                        hfta_instance *instance);
 
-/// Prints "BINARY: error: MESSAGE" and returns the status as an exit code. With
-/// several ranks the message names the rank, and all ranks end.
+/// Prints "BINARY: error: MESSAGE" to standard error and returns the status as
+/// an exit code. If several ranks are connected, prints the rank's name too and
+/// ends all ranks, so that it doesn't return. Prints nothing on a rank that is
+/// silent.
 int hfta_report(const hfta_invocation *invocation, hfta_status status,
                 const char *message);
 
-/// Reports that standard output can't be written; errno gives the reason.
+/// Reports that standard output can't be written; errno has the reason. Returns
+/// the exit code.
 int hfta_report_output(const hfta_invocation *invocation);
 
-/// Reports wrong usage, with a hint to --help.
+/// Reports an error in the arguments, and refers to --help. Returns the exit
+/// code.
 int hfta_report_usage(const hfta_invocation *invocation, const char *format,
                       ...) HFTA_PRINTF(2, 3);
 
-/// Makes an instance for a workload and loads a checkpoint if `checkpoint`
-/// isn't NULL. Returns -1 on success, else the exit code, after a report.
+/// Creates an instance for a workload, and loads the checkpoint unless
+/// `checkpoint` is NULL. `threads` may be 0 and `device` NULL for the defaults.
+/// Returns -1 and sets `*out`, which the caller destroys; or returns the exit
+/// code after an error message.
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
                        const char *device, const char *checkpoint,
                        const hfta_spill_arguments *spill, hfta_instance **out);
 
+/// The commands. Each runs to its end and returns the exit code.
 int hfta_command_train(const hfta_invocation *invocation);
 int hfta_command_eval(const hfta_invocation *invocation);
 int hfta_command_export(const hfta_invocation *invocation);
@@ -179,38 +198,41 @@ int hfta_command_run(const hfta_invocation *invocation);
 int hfta_command_info(const hfta_invocation *invocation);
 int hfta_command_bench(const hfta_invocation *invocation);
 
-/// Writes the JSON form of `info`.
+/// Writes what `info --json` prints about one program.
 hfta_status hfta_write_info_json(const hfta_program *program, int threads,
                                  FILE *file, hfta_error *error);
 
-/// The number of values in trained and in frozen parameters.
+/// The number of elements in trained and in frozen parameters.
 typedef struct hfta_parameter_count {
   int64_t trained;
   int64_t frozen;
 } hfta_parameter_count;
 
-/// Counts the parameters of copy `copy`, including shared ones; copies of
-/// different models may have different numbers.
+/// Counts the parameters of one copy, including those that it shares with
+/// others. Copies of different models may have different numbers.
 hfta_parameter_count hfta_count_parameters(const hfta_program *program,
                                            int64_t copy);
-/// Counts the parameters of all copies; shared ones count once.
+/// Counts the parameters of all copies together; shared ones count once.
 hfta_parameter_count hfta_count_all_parameters(const hfta_program *program);
 
-/// The words for the reason why a parameter is trained or not.
+/// The reason why a parameter is trained or frozen, in words.
 typedef struct hfta_training_rule_words {
-  const char *word; ///< for machines
-  const char *text; ///< text after "trained: " or "frozen: "
+  const char *word; ///< for JSON
+  const char *text; ///< for text, after "trained: " or "frozen: "
 } hfta_training_rule_words;
 
+/// Returns the words for an hfta_tensor.training_rule; "?" for unknown numbers.
 hfta_training_rule_words hfta_describe_training_rule(uint32_t rule);
 
-/// Whether a tensor is a weight of the model, not state of the optimizer.
+/// Returns whether a tensor is a parameter of the model, not a statistic or the
+/// optimizer's state.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);
 
-/// Whether a tensor belongs to a preconditioner.
+/// Returns whether a tensor is state of a preconditioner (K-FAC).
 bool hfta_tensor_is_curvature(const hfta_program *program, uint32_t index);
 
-/// Returns a role's name: "parameters", "saved" ...
+/// Returns the name of an hfta_segment_role, such as "parameters"; "?" for
+/// unknown numbers.
 const char *hfta_segment_role_name(uint32_t role);
 
 #endif // HFTA_SRC_COMMANDS_COMMAND_H

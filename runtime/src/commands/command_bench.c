@@ -1,4 +1,4 @@
-//===- command_bench.c - bench --------------------------------------------===//
+//===- command_bench.c - The command bench --------------------------------===//
 
 #include "checkpoint/replaces.h"
 #include "commands/bench_ranks.h"
@@ -17,10 +17,13 @@
 #include <string.h>
 
 static const double MEBIBYTE = 1 << 20;
+/// The least number of steps of the warm-up, the default of --steps, and the
+/// least bytes with which the memory's speed is measured.
 enum { LEAST_WARM_UP = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
 
-/// Fills a tensor with substitutes for data: reals in [0, 1), bytes of any
-/// value, zeros for integers, which may be labels or indices.
+/// Fills a tensor with pseudorandom data that is valid for any model: f32 and
+/// f64 in [0, 1), any bytes for u8 with several axes (images), and zeros for
+/// all other types, since integers may be class numbers or indices.
 static void fill(void *data, uint64_t bytes, uint32_t type, uint32_t rank,
                  uint32_t key) {
   memset(data, 0, bytes);
@@ -43,30 +46,34 @@ static void fill(void *data, uint64_t bytes, uint32_t type, uint32_t rank,
   }
 }
 
-/// The state of a measurement. `inputs` is what each step gets: a batch of each
-/// field, or for an inference program a tensor of each input.
+/// The state of a measurement. `inputs` has the same data for every step: a
+/// batch of each data field, or a tensor of each input for an inference
+/// program.
 typedef struct bench {
   hfta_instance *instance;
   hfta_communicator *communicator;
   const hfta_program *program;
   bool trains;
-  int64_t copies_at_once;
-  hfta_trace *trace; ///< trace of the steps that run; NULL: none
-  uint32_t count;
+  int64_t copies_at_once; ///< the number of copies of a turn
+  hfta_trace *trace;      ///< the trace of the timed steps; NULL: none
+  uint32_t count;         ///< the number of `inputs`
   void **inputs;
-  double *losses;        ///< losses of a window's steps; NULL: the program
-                         ///< takes no windows
+  double *losses; ///< the losses of a window's steps; NULL: steps don't run in
+                  ///< windows
   hfta_task_time *times; ///< one per task
   hfta_rank_time rank_time;
-  hfta_rank_measures measures; ///< measures of all ranks
-  bool phases;                 ///< whether to print them
+  hfta_rank_measures measures; ///< the measures of all ranks, on rank 0
+  bool phases; ///< --phases: measure the times of tasks and ranks
   bool json;
-  bool no_overlap;            ///< whether tasks and transfers may not overlap
-  hfta_store_traffic traffic; ///< traffic of the timed steps
-  hfta_store_rates store;     ///< if phases are measured; zeros: unknown
+  bool no_overlap; ///< --no-overlap: no task runs during transfers of the store
+  /// The bytes that the timed steps have read and written.
+  hfta_store_traffic traffic;
+  /// The store's speed, for --phases --json; zeros: not measured.
+  hfta_store_rates store;
   hfta_machine_limits limits;
 } bench;
 
+/// Allocates the inputs and the arrays for results, and fills the inputs.
 static hfta_status make_inputs(bench *self) {
   const hfta_program *program = self->program;
   hfta_error *error = hfta_instance_error(self->instance);
@@ -95,7 +102,8 @@ static hfta_status make_inputs(bench *self) {
   return HFTA_OK;
 }
 
-/// Provides the same batch for each step.
+/// Takes the next step's batch for a window (hfta_window.take): always the same
+/// one.
 static hfta_status take(void *argument, int64_t step,
                         const void *const **inputs) {
   bench *self = argument;
@@ -105,8 +113,8 @@ static hfta_status take(void *argument, int64_t step,
   return HFTA_OK;
 }
 
-/// Runs steps in windows, as a training does from line to line of its log. A
-/// trace records single steps and takes no windows.
+/// Runs steps in windows, as long as those between two lines of a training's
+/// log. Not used for a trace, which records single steps.
 static hfta_status run_windows(bench *self, int64_t steps) {
   hfta_status status = HFTA_OK;
   while (steps > 0 && status == HFTA_OK) {
@@ -138,15 +146,16 @@ static hfta_status run_steps(bench *self, int64_t steps) {
   return status;
 }
 
-/// Returns the planned peak of a rank that has as many threads as this one.
+/// Returns the planned peak memory in bytes of a rank with as many threads as
+/// this one.
 static uint64_t peak_of(const bench *self, int rank) {
   return hfta_rank_memory(self->program, rank, self->communicator->size,
                           hfta_instance_threads(self->instance))
       .peak;
 }
 
-/// Prints the planned peak and, where ranks have different parts of a model,
-/// the largest one.
+/// Prints the planned peak memory of this rank, and that of the rank with the
+/// largest one if it is another.
 static void print_peaks(const bench *self, uint64_t peak) {
   uint64_t most = peak;
   int which = 0;
@@ -245,8 +254,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
   return status;
 }
 
-/// Runs steps until the fastest number of copies at a time is settled. The
-/// learning rates' schedule ends with the steps to be timed.
+/// Runs steps until all ranks have settled the fastest size of turns. The
+/// schedule of learning rates is set to end with the last timed step.
 static hfta_status warm_up(bench *self, int64_t steps) {
   hfta_instance *instance = self->instance;
   const char *name =
@@ -262,7 +271,8 @@ static hfta_status warm_up(bench *self, int64_t steps) {
     if (status == HFTA_OK)
       self->copies_at_once =
           hfta_instance_copies_at_once(instance, schedule, &is_settled);
-    // All ranks run the same steps.
+    // All ranks go on until the last one has settled, so that they run the same
+    // steps.
     int64_t waits = !is_settled;
     if (status == HFTA_OK)
       status =
@@ -273,6 +283,8 @@ static hfta_status warm_up(bench *self, int64_t steps) {
   return status;
 }
 
+/// The observer of the timed steps: adds up times, and passes activities to the
+/// trace.
 static void note_activity(void *argument, const hfta_activity *activity) {
   bench *self = argument;
   const hfta_observer *trace = hfta_trace_observer(self->trace);
@@ -325,8 +337,8 @@ static hfta_status run_timed_steps(bench *self, int64_t steps,
   return status == HFTA_OK ? write_trace(self) : status;
 }
 
-/// Collects the times of tasks and ranks, and measures links where the output
-/// is for a program.
+/// Gathers the times of tasks and ranks on rank 0. With --json, also measures
+/// the links between ranks, for the compiler's planner.
 static hfta_status measure_ranks(bench *self, int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
   if (!self->phases)
@@ -335,8 +347,8 @@ static hfta_status measure_ranks(bench *self, int64_t steps) {
   hfta_status status =
       hfta_gather_times(self->communicator, &self->rank_time, self->times,
                         self->program->task_count, &self->measures, error);
-  // The time of a task if the model were cut into equal stages, one for each
-  // rank.
+  // The duration of a task if the model were cut into equal stages, one for
+  // each rank, which runs a forward and a backward of each micro-batch.
   double task_seconds = self->rank_time.busy / (double)steps /
                         (2.0 * (double)self->program->micro_batches);
   if (status == HFTA_OK && self->json)
@@ -345,7 +357,8 @@ static hfta_status measure_ranks(bench *self, int64_t steps) {
   return status;
 }
 
-/// Checks that all ranks run the same steps and measure the same.
+/// Checks that all ranks have the same options, as they must run the same
+/// steps.
 static hfta_status compare_options(bench *self, const hfta_trace_options *trace,
                                    int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
@@ -399,11 +412,11 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
   return print_text(self, steps, seconds, rate, peak, error);
 }
 
-/// Measures the limits of the machine, before an instance is created, with no
-/// more memory than the instance will have.
+/// Measures the limits of the processor. Uses no more memory than the instance,
+/// which is created afterwards, will have, or LEAST_COPIED if that is more.
 static hfta_status measure_limits(bench *self, int64_t threads,
                                   hfta_error *error) {
-  // Those of a GPU aren't measured.
+  // The limits of a GPU aren't measured.
   if (self->program->images)
     return HFTA_OK;
   int count = hfta_program_threads(self->program, threads);
@@ -477,7 +490,8 @@ static int run(const hfta_invocation *invocation, bench *self,
                const bench_arguments *arguments) {
   hfta_workload workload = hfta_workload_of_all(invocation->program);
   hfta_rank_arguments ranks = arguments->ranks;
-  // Each of several ranks times a program for one rank on its own.
+  // A program without replicas or stages runs on one rank: if a launcher has
+  // started several, each of them measures it on its own.
   if (invocation->program->workers == 1 && !ranks.ranks)
     ranks.ranks = "1";
   int code = hfta_join_ranks(invocation, &ranks);

@@ -1,4 +1,4 @@
-//===- command_eval.c - eval ----------------------------------------------===//
+//===- command_eval.c - The command eval ----------------------------------===//
 
 #include "commands/jobs.h"
 #include "commands/ranks.h"
@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+/// Evaluates all copies and prints the table. Returns the exit code.
 static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
                     const char *data_root) {
   const hfta_program *program = invocation->program;

@@ -1,4 +1,4 @@
-//===- command_export.c - export ------------------------------------------===//
+//===- command_export.c - The command export ------------------------------===//
 
 #include "checkpoint/replaces.h"
 #include "commands/jobs.h"
@@ -6,16 +6,17 @@
 
 #include <stdlib.h>
 
-/// The exported tensors of a copy, in the table's order.
+/// The exported tensors of a copy, in the order of the program's table.
 typedef struct exported {
   hfta_instance *instance;
   int64_t copy;
   hfta_tensor_view *views;
-  uint32_t *tensors; ///< the tensor of each view
+  uint32_t *tensors; ///< the index in the program's table of each view's tensor
   size_t count;
 } exported;
 
-/// Reads bytes of a spilled tensor, which has no data in memory.
+/// Reads bytes of a tensor that isn't in the host's memory
+/// (hfta_tensor_source.read).
 static hfta_status read_tensor(void *argument, size_t index, uint64_t offset,
                                void *to, uint64_t bytes, hfta_error *error) {
   const exported *self = argument;
@@ -27,6 +28,8 @@ static hfta_status read_tensor(void *argument, size_t index, uint64_t offset,
                    hfta_instance_error(self->instance)->message);
 }
 
+/// Lists the exported tensors. The data of their views are NULL where they
+/// aren't in the host's memory.
 static hfta_status collect(exported *self) {
   hfta_instance *instance = self->instance;
   const hfta_program *program = hfta_instance_program(instance);
@@ -50,7 +53,8 @@ static hfta_status collect(exported *self) {
   return status;
 }
 
-/// Checks that the file may be written, before any work is done.
+/// Checks, before any work is done, that the file would replace neither the
+/// program nor a file of the checkpoint.
 static hfta_status check_output(const char *path, const char *checkpoint,
                                 hfta_error *error) {
   hfta_status status = hfta_refuse_to_replace_program(path, error);
@@ -59,6 +63,7 @@ static hfta_status check_output(const char *path, const char *checkpoint,
   return status;
 }
 
+/// Writes the ONNX file of one copy. Returns the exit code.
 static int export_copy(const hfta_invocation *invocation,
                        hfta_instance *instance, int64_t copy,
                        const char *path) {
@@ -118,9 +123,10 @@ int hfta_command_export(const hfta_invocation *invocation) {
   hfta_status status = check_output(path, checkpoint, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
-  // Only the tasks of `initialize` run.
+  // This workload has no schedule; only initial values are computed.
   hfta_workload workload = hfta_workload_of(NULL, copy, 1);
-  // Even those don't run where they would need a GPU.
+  // A program for a GPU skips that too if it loads a checkpoint, so that the
+  // export needs no GPU.
   workload.is_loaded = checkpoint && invocation->program->images;
   hfta_instance *instance = NULL;
   spill.checkpoint = checkpoint;

@@ -1,4 +1,4 @@
-//===- command_info.c - info ----------------------------------------------===//
+//===- command_info.c - The command info ----------------------------------===//
 
 #include "commands/info_jobs.h"
 #include "commands/jobs.h"
@@ -35,6 +35,7 @@ hfta_training_rule_words hfta_describe_training_rule(uint32_t rule) {
   }
 }
 
+/// Adds the elements of `times` tensors to the trained or the frozen ones.
 static void add_values(hfta_parameter_count *count, const hfta_tensor *tensor,
                        int64_t times) {
   size_t size = hfta_element_bytes((hfta_element_type)tensor->type);
@@ -117,6 +118,7 @@ static void print_tensor(const hfta_tensor *tensor) {
     printf(", only of copy %d", (int)tensor->copy);
 }
 
+/// Prints the trained, or the frozen, parameters.
 static void print_tensors(const hfta_program *program, bool trained) {
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
@@ -130,7 +132,8 @@ static void print_tensors(const hfta_program *program, bool trained) {
   }
 }
 
-/// Prints "LABEL: 5 a copy", or "LABEL: 5 to 7 a copy" where models differ.
+/// Prints "LABEL: 5 a copy", or "LABEL: 5 to 7 a copy" if copies of different
+/// models differ.
 static void print_range(const char *label, const int64_t range[2]) {
   if (range[0] == range[1])
     printf("%s: %lld a copy", label, (long long)range[0]);
@@ -139,6 +142,7 @@ static void print_range(const char *label, const int64_t range[2]) {
            (long long)range[1]);
 }
 
+/// Extends a range, its least and greatest value, by a value.
 static void extend(int64_t range[2], int64_t value) {
   if (value < range[0])
     range[0] = value;
@@ -172,7 +176,7 @@ bool hfta_tensor_is_curvature(const hfta_program *program, uint32_t index) {
   return program->segments[tensor->segment].role == HFTA_SEGMENT_CURVATURE;
 }
 
-/// Prints the tensors that a preconditioner keeps, as checkpoints hold them.
+/// Prints the state of a preconditioner, as far as checkpoints have it.
 static void print_curvature(const hfta_program *program) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < program->tensor_count; ++i)
@@ -195,7 +199,7 @@ static void print_memory(const hfta_program *program, int threads) {
   const struct {
     const char *name;
     uint64_t bytes;
-    bool is_rare; // not shown if it is 0
+    bool is_rare; // left out if it is 0
   } lines[] = {{"parameters", plan.parameters, false},
                {"gradients", plan.gradients, false},
                {"optimizer state", plan.optimizer_state, false},
@@ -223,8 +227,8 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
-/// Prints the memory that a GPU needs, also for the case that it has no room
-/// for all copies.
+/// Prints the memory that a program for a GPU needs there, and the host's
+/// memory that it needs if copies take turns because they don't all fit.
 static void print_device(const hfta_program *program) {
   if (!program->images)
     return;
@@ -241,8 +245,9 @@ static void print_device(const hfta_program *program) {
            (unsigned long long)needs.waiting_copy);
 }
 
-/// Prints the places of each stage's workers in the order in which ranks get
-/// them.
+/// Prints for each stage the ranks of its workers, if each rank runs one
+/// worker. Prints nothing if workers are assigned to ranks in the order of
+/// their numbers.
 static void print_places(const hfta_program *program) {
   if (!program->worker_places)
     return;
@@ -259,8 +264,8 @@ static void print_places(const hfta_program *program) {
   }
 }
 
-/// Prints, if there are several stages, the memory that a worker of each needs
-/// on a rank of its own.
+/// Prints the memory of one worker of each stage; nothing if there is only one
+/// stage.
 static void print_stages(const hfta_program *program, int threads) {
   if (program->stage_count == 1)
     return;
@@ -294,8 +299,8 @@ static void print_tables(const hfta_program *program, int threads) {
   }
 }
 
-/// Prints everything about one program, or its schedules. `given` is the number
-/// of threads in the arguments.
+/// Prints everything about one program, or its schedules. `given` is the value
+/// of --threads. Returns the exit code.
 static int tell(const hfta_invocation *invocation, int64_t given, bool json,
                 bool schedule) {
   const hfta_program *program = invocation->program;

@@ -1,12 +1,12 @@
-//===- command_run.c - run ------------------------------------------------===//
+//===- command_run.c - The command run ------------------------------------===//
 //
-// Arrays that have exactly the inputs' shapes are applied once, and the outputs
-// have exactly their shapes too. Arrays with any other, common number of
-// samples are applied in micro-batches, the last one padded, and the outputs
-// have that number of samples. Nothing is padded if samples depend on each
-// other.
-//
-//===----------------------------------------------------------------------===//
+// Applies one copy to arrays. If all arrays have exactly the shapes of the
+// model's inputs, the model is applied once, and outputs have exactly its
+// shapes. Otherwise the arrays must have the same number of samples, which may
+// be any number: the model is applied to one micro-batch after another, the
+// last of which is padded, and outputs have that number of samples. A model
+// that mixes samples can't be padded: the number of samples must then be a
+// multiple of a micro-batch's.
 
 #include "checkpoint/replaces.h"
 #include "commands/jobs.h"
@@ -18,42 +18,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The array for an input.
+/// The file for one input.
 typedef struct array {
   hfta_npy npy;
   hfta_watch watch;
-  const char *path; ///< NULL until the array is open
+  const char *path; ///< NULL until the file is opened
   hfta_error *error;
 } array;
 
+/// The state of the command.
 typedef struct runner {
   hfta_instance *instance;
   const hfta_program *program;
   hfta_error *error;
   int64_t copy;
-  int64_t samples;         ///< -1: arrays have the program's own shapes
-  const char *checkpoint;  ///< folder of the weights, or NULL
+  int64_t samples; ///< the number of samples; -1 if arrays have the model's own
+                   ///< shapes
+  const char *checkpoint;  ///< the folder of the loaded weights, or NULL
   array *arrays;           ///< one per input
-  void **inputs;           ///< one tensor per input
-  const hfta_port **ports; ///< the copy's outputs
+  void **inputs;           ///< one per input: a tensor for one micro-batch
+  const hfta_port **ports; ///< the outputs that the copy has
   uint32_t port_count;
-  void **outputs; ///< for each output all samples
+  void **outputs; ///< one per output: all samples
 } runner;
 
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Returns the text after NAME=, or NULL. The name may contain a '='.
+/// Returns the text after "NAME=", or NULL if the text doesn't begin so. The
+/// name may contain '='.
 static const char *after_name(const char *text, const char *name) {
   size_t length = strlen(name);
   bool same = strncmp(text, name, length) == 0 && text[length] == '=';
   return same ? text + length + 1 : NULL;
 }
 
-/// Finds an input by one of its two names: the model's own, and that of the
-/// data field with which the job feeds it. If a name may be either, it is the
-/// model's.
+/// Returns the index of the input that the argument "NAME=FILE" names, and FILE
+/// in `*out_path`; UINT32_MAX if there is none. An input has two names: that of
+/// the model, which has precedence, and that of the data field from which the
+/// job feeds it.
 static uint32_t find_input(const hfta_program *program, const char *text,
                            const char **out_path) {
   for (uint32_t i = 0; i < program->input_count; ++i)
@@ -90,6 +94,7 @@ static hfta_status read_header(void *argument) {
   return hfta_npy_open(self->path, &self->npy, self->error);
 }
 
+/// Opens a file and watches it for changes by others.
 static hfta_status open_array(array *self, const char *path,
                               hfta_error *error) {
   self->path = path;
@@ -105,6 +110,7 @@ static void close_array(array *self) {
   hfta_watch_close(&self->watch);
 }
 
+/// Opens the files of the option --input, and checks that each input has one.
 static hfta_status open_inputs(runner *self, const hfta_list *list) {
   const hfta_program *program = self->program;
   for (int i = 0; i < list->count; ++i) {
@@ -147,7 +153,7 @@ static bool same_shape(const int64_t *left, uint32_t left_rank,
           memcmp(left, right, left_rank * sizeof(*left)) == 0);
 }
 
-/// Whether two shapes are equal except for axes of length 1.
+/// Returns whether two shapes are equal, apart from axes of length 1.
 static bool fits(const int64_t *left, uint32_t left_rank, const int64_t *right,
                  uint32_t right_rank) {
   uint32_t i = 0, j = 0;
@@ -163,6 +169,7 @@ static bool fits(const int64_t *left, uint32_t left_rank, const int64_t *right,
   }
 }
 
+/// Checks the element type of a file. f32 is accepted for an input of type f64.
 static hfta_status check_type(const runner *self, uint32_t index) {
   const hfta_tensor *tensor = input_tensor(self, index);
   hfta_element_type type = self->arrays[index].npy.header.type;
@@ -176,6 +183,8 @@ static hfta_status check_type(const runner *self, uint32_t index) {
                    hfta_element_name(type));
 }
 
+/// Checks that a file has samples of the input's shape, as many as the first
+/// file. Sets self->samples.
 static hfta_status check_samples(runner *self, uint32_t index) {
   const hfta_tensor *tensor = input_tensor(self, index);
   const hfta_npy_header *header = &self->arrays[index].npy.header;
@@ -206,7 +215,7 @@ static hfta_status check_samples(runner *self, uint32_t index) {
   return HFTA_OK;
 }
 
-/// Finds the number of samples.
+/// Checks types and shapes of all files, and sets self->samples.
 static hfta_status check_shapes(runner *self) {
   const hfta_program *program = self->program;
   bool exact = true;
@@ -238,15 +247,19 @@ static hfta_status check_shapes(runner *self) {
   return status;
 }
 
+/// The arguments of fill_input, for hfta_watch_read.
 typedef struct filling {
   const runner *runner;
-  uint32_t index; ///< number of the input
+  uint32_t index; ///< the index of the input
+  // The first sample, and the number of samples.
   int64_t begin;
   int64_t size;
 } filling;
 
-/// Copies `size` samples into an input tensor, whose end repeats the last one.
-/// If shapes are the program's own, one sample is the whole tensor.
+/// Copies `size` samples from the file into the input's tensor. Beyond the last
+/// sample of the file it is repeated. If arrays have the model's own shapes,
+/// `size` is 1, and a sample is the whole tensor. Converts f32 to f64 if the
+/// tensor is f64.
 static hfta_status fill_input(void *argument) {
   const filling *filling = argument;
   const runner *self = filling->runner;
@@ -300,8 +313,8 @@ static hfta_status allocate(runner *self) {
   return HFTA_OK;
 }
 
-/// Runs samples begin .. begin + size - 1 and keeps their outputs, without
-/// those of padding.
+/// Applies the model to the samples begin .. begin + size - 1, and appends its
+/// outputs, without those of padding.
 static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
   const hfta_program *program = self->program;
   hfta_status status = HFTA_OK;
@@ -326,6 +339,8 @@ static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
   return status;
 }
 
+/// Writes the file name of an output to `out`, without its extension:
+/// characters that are unusual in file names become '_'.
 static void file_name(const char *name, char *out, size_t size) {
   snprintf(out, size, "%s", *name ? name : "_");
   for (char *at = out; *at; ++at)
@@ -333,6 +348,7 @@ static void file_name(const char *name, char *out, size_t size) {
       *at = '_';
 }
 
+/// Checks that no two outputs have the same file name.
 static hfta_status check_names(const runner *self) {
   for (uint32_t i = 0; i < self->port_count; ++i)
     for (uint32_t j = 0; j < i; ++j) {
@@ -355,7 +371,8 @@ static hfta_status output_path(const runner *self, const char *folder,
   return hfta_path_format(out, self->error, "%s/%s.npy", folder, name);
 }
 
-/// Checks that the outputs may be written, before any work is done.
+/// Checks, before any work is done, that no output would replace the program, a
+/// file of the checkpoint, or an input.
 static hfta_status check_outputs(const runner *self, const char *folder) {
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {

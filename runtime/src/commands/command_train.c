@@ -1,4 +1,4 @@
-//===- command_train.c - train --------------------------------------------===//
+//===- command_train.c - The command train --------------------------------===//
 
 #include "checkpoint/replaces.h"
 #include "commands/train.h"
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/// Checks options that exclude or need each other.
+/// Checks that options which exclude or need each other are given properly.
+/// Returns -1, or the exit code after an error message.
 static int check(const hfta_invocation *invocation,
                  const hfta_train_arguments *arguments) {
   const hfta_train_options *train = &arguments->options;
@@ -44,7 +45,9 @@ static int check(const hfta_invocation *invocation,
   return hfta_check_trace(invocation, train->trace_path, train->trace_steps);
 }
 
-/// Checks options that apply to a single job only.
+/// Checks that options for a single job aren't used for several jobs, and that
+/// seats aren't used with several ranks. Returns -1, or the exit code after an
+/// error message.
 static int check_jobs(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments, bool is_alone) {
   bool traces = arguments->options.trace_path && arguments->seats == 0;
@@ -60,7 +63,8 @@ static int check_jobs(const hfta_invocation *invocation,
              : -1;
 }
 
-/// Checks that an output of all jobs replaces no file that one of them reads.
+/// Checks that an output of the whole command replaces no data file and no
+/// checkpoint of any job. `path` may be NULL.
 static hfta_status check_output(const hfta_invocation *invocation,
                                 const hfta_train_options *train,
                                 const char *path, hfta_error *error) {
@@ -81,7 +85,8 @@ static hfta_status check_output(const hfta_invocation *invocation,
   return status;
 }
 
-/// Checks that outputs replace no inputs, nor each other.
+/// Checks that log, trace and workload file replace no input, and that they are
+/// different files. Returns -1, or the exit code after an error message.
 static int check_outputs(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments) {
   const hfta_train_options *train = &arguments->options;
@@ -194,9 +199,9 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
   return code >= 0 ? code : check(invocation, out);
 }
 
-/// Trains one job after the other. A failure doesn't stop the others; the exit
-/// code is the first failure's, or that of the signal that has stopped them
-/// all.
+/// Trains the jobs one after another. A job's failure doesn't stop the others.
+/// Returns the exit code of the first failed job, or that of the signal that
+/// has stopped the command.
 static int train_jobs(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
@@ -216,7 +221,7 @@ static int train_jobs(const hfta_invocation *invocation,
   return code >= 128 ? code : failure;
 }
 
-/// Trains all jobs, which write to one log.
+/// Trains all jobs, at seats or one after another, with a common log.
 static int train_all(const hfta_invocation *invocation,
                      hfta_train_arguments *arguments) {
   hfta_train_options *options = &arguments->options;
@@ -258,7 +263,8 @@ int hfta_command_train(const hfta_invocation *invocation) {
     code = check_outputs(invocation, &arguments);
   if (code >= 0)
     return code;
-  // MPI starts threads, which must not receive the signals for this one.
+  // Signals are handled before MPI is loaded, since threads that MPI starts
+  // must inherit a mask that blocks them.
   hfta_interrupt interrupt;
   hfta_interrupt_begin(&interrupt, invocation->binary, !is_alone);
   arguments.options.progress = !arguments.no_progress;

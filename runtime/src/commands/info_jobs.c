@@ -1,4 +1,4 @@
-//===- info_jobs.c - info, of several jobs --------------------------------===//
+//===- info_jobs.c - The command info for several jobs --------------------===//
 
 #include "commands/info_jobs.h"
 
@@ -11,23 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The contents of the list.
+/// The contents of the printed list.
 typedef struct listing {
   const hfta_invocation *invocation;
-  int64_t threads;         ///< from the arguments; 0: each program's own
+  int64_t threads;         ///< --threads; 0: each program's default
   hfta_expected_job *jobs; ///< one per program
   bool has_seats, is_forecast;
-  hfta_seats seats; ///< valid, as the members below, if seats were given
+  hfta_seats seats; ///< valid if has_seats, as are the members below
   hfta_fleet_memory memory;
-  hfta_forecast forecast; ///< if one can be made
+  hfta_forecast forecast; ///< valid if is_forecast
 } listing;
 
 //===----------------------------------------------------------------------===//
 // Jobs
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of steps by the job's own clauses; -1 if there are none,
-/// or if it depends on data that don't exist.
+/// Returns the number of steps that the job's own clauses set. Returns -1 if
+/// there are no such clauses, or if they count epochs and the data files can't
+/// be opened.
 static int64_t find_steps(const hfta_program *program, const char *root) {
   if (!hfta_program_trains(program) || program->steps > 0)
     return program->steps;
@@ -51,7 +52,8 @@ static hfta_expected_job expect(const hfta_program *program, const char *root) {
                              .groups = hfta_program_group_count(program)};
 }
 
-/// Returns the peak memory, as the program plans it alone, or at a seat.
+/// Returns the planned peak memory in bytes of a program, at a seat if seats
+/// are given, else trained alone.
 static uint64_t find_peak(const listing *self, const hfta_program *program) {
   int64_t threads = self->has_seats
                         ? self->seats.options.threads
@@ -59,7 +61,8 @@ static uint64_t find_peak(const listing *self, const hfta_program *program) {
   return hfta_program_memory(program, (int)threads).peak;
 }
 
-/// Returns the steps after which the job may lose its seat.
+/// Returns the number of steps of a unit, after which the job may lose its
+/// seat.
 static double find_unit(const hfta_expected_job *job) {
   double steps = ceil(HFTA_UNIT_SECONDS / job->step_seconds);
   return steps > 1.0 ? steps : 1.0;
@@ -122,6 +125,7 @@ static void print_seats(const listing *self) {
 // JSON
 //===----------------------------------------------------------------------===//
 
+/// Writes a key with a number, or null if it isn't known.
 static void put_real(hfta_json_writer *writer, const char *key, bool is_known,
                      double value) {
   hfta_json_key(writer, key);

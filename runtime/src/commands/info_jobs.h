@@ -5,10 +5,12 @@
 
 #include "commands/seats.h"
 
-/// Prints one line per job and, if seats are given, the memory that training at
-/// these needs and how long it may take. The jobs' data, below `data_root`
-/// (NULL: here), determine how long epochs are; missing files are skipped.
-/// Returns the exit code.
+/// Implements `info` for several jobs. Prints one line per job, or JSON. If
+/// `arguments` ask for seats, also prints the memory that `train --seats`
+/// needs, and a forecast of its time. If a job counts epochs, the number of its
+/// steps is found from its data files, whose relative paths are below
+/// `data_root` (NULL: the working folder); if they can't be opened, it isn't
+/// known. Returns the exit code.
 int hfta_list_jobs(const hfta_invocation *invocation,
                    const hfta_seat_arguments *arguments, const char *data_root,
                    bool json);

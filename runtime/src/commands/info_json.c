@@ -1,4 +1,4 @@
-//===- info_json.c - info --json ------------------------------------------===//
+//===- info_json.c - The command info with --json -------------------------===//
 
 #include "commands/command.h"
 #include "commands/print_schedules.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/// Writes a setting that is the same for all copies.
+/// Writes a setting that has one value for all copies; nothing for others.
 static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
   if (setting->type == HFTA_SETTING_INTEGER)
     hfta_json_put_integer(writer, setting->name, setting->value);
@@ -26,7 +26,8 @@ static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
   }
 }
 
-/// Writes a copy's own value of a setting.
+/// Writes a copy's value of a setting that has one per copy; nothing for
+/// others.
 static void put_setting_of_copy(hfta_json_writer *writer,
                                 const hfta_setting *setting, int64_t copy) {
   if (!setting->values)
@@ -130,7 +131,7 @@ static void put_parameters(hfta_json_writer *writer,
   hfta_json_end_object(writer);
 }
 
-/// Writes the tensors that a preconditioner keeps, as checkpoints hold them.
+/// Writes the state of a preconditioner, as far as checkpoints have it.
 static void put_curvature(hfta_json_writer *writer,
                           const hfta_program *program) {
   hfta_json_key(writer, "curvature");
@@ -150,6 +151,7 @@ static void put_curvature(hfta_json_writer *writer,
   hfta_json_end_array(writer);
 }
 
+/// Writes a memory plan, whose bytes are divided by `share`.
 static void put_plan(hfta_json_writer *writer, const char *key,
                      const hfta_memory_plan *plan, uint64_t share) {
   hfta_json_key(writer, key);
@@ -186,8 +188,8 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_put_unsigned(writer, "peak_bytes", plan.peak);
 }
 
-/// Writes the places of a stage's workers, if these aren't the workers'
-/// numbers.
+/// Writes the places of a stage's workers, their positions in the order in
+/// which workers are assigned to ranks, unless these are the workers' numbers.
 static void put_places(hfta_json_writer *writer, const hfta_program *program,
                        int32_t stage) {
   if (!program->worker_places)
@@ -242,7 +244,7 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_end_array(writer);
 }
 
-/// Writes the needs of a program for a GPU.
+/// Writes the memory that a program for a GPU needs.
 static void put_device(hfta_json_writer *writer, const hfta_program *program) {
   if (!program->images)
     return;

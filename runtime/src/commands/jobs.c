@@ -14,7 +14,7 @@ hfta_job_names hfta_name_jobs(const hfta_invocation *invocation) {
   for (int64_t i = 0; i < invocation->program_count; ++i) {
     const char *name = invocation->programs[i]->name;
     const char *comma = i > 0 ? ", " : "";
-    // Leaves room for a comma and the dots after each name.
+    // Leave room for ", ..." after this name.
     if (length + strlen(name) + 12 > size) {
       snprintf(names.text + length, size - length, "%s...", comma);
       break;
@@ -52,7 +52,7 @@ static int choose_job(hfta_invocation *invocation, const char *name) {
                            name, hfta_name_jobs(invocation).text);
 }
 
-/// Whether an argument is `--job` or `--job=NAME`.
+/// Returns whether an argument is `--job` or begins with `--job=`.
 static bool is_job_option(const char *text) {
   const size_t length = strlen("--job");
   return strncmp(text, "--job", length) == 0 &&

@@ -1,4 +1,4 @@
-//===- machine_limits.c - Limits of the processor -------------------------===//
+//===- machine_limits.c - Measured limits of the processor ----------------===//
 
 #include "commands/machine_limits.h"
 
@@ -8,13 +8,15 @@
 
 #include <string.h>
 
+/// The number of timed rounds, the iterations of a round of multiply-adds, the
+/// size of a thread's block that is copied, and that of a cache line.
 enum { ROUNDS = 5, STEPS = 1 << 20, COPIED_BYTES = 32 << 20, LINE_BYTES = 64 };
 
 //===----------------------------------------------------------------------===//
 // Multiply-adds
 //===----------------------------------------------------------------------===//
 
-/// Twelve independent sums hide the latency of two units.
+/// Twelve independent accumulators hide the latency of two FMA units.
 #define FOR_EACH_SUM(DO)                                                       \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 
@@ -39,7 +41,7 @@ DEFINE_MULTIPLY_ADD(multiply_add_512, "avx512f", 64)
 DEFINE_MULTIPLY_ADD(multiply_add_256, "avx2,fma", 32)
 #endif
 
-/// Plain C, for processors without a faster version.
+/// A version in plain C, for processors without one of the others.
 static void multiply_add_scalar(int64_t steps) {
   volatile float sink;
   float sums[SUMS] = {0};
@@ -50,6 +52,7 @@ static void multiply_add_scalar(int64_t steps) {
   (void)sink;
 }
 
+/// A function for multiply-adds, and the number of lanes of its vectors.
 typedef struct multiply_add {
   void (*run)(int64_t steps);
   int lanes;
@@ -76,7 +79,8 @@ static void run_multiply_add(void *argument, int64_t begin, int64_t end,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// For each thread a block, and a second one to which it is copied.
+/// The memory of all threads. Each thread has two consecutive blocks and copies
+/// the first one to the second one.
 typedef struct blocks {
   char *memory;
   uint64_t bytes; ///< size of one block
@@ -91,7 +95,8 @@ static void run_copy(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
-/// Returns the shortest of several runs on all threads, in seconds.
+/// Runs a function on all threads several times. Returns the shortest time in
+/// seconds.
 static double measure(hfta_pool *pool, int threads,
                       hfta_range_function function, void *argument) {
   double best = 0;
@@ -99,7 +104,8 @@ static double measure(hfta_pool *pool, int threads,
     double begin = hfta_now();
     hfta_parallel_for(pool, threads, function, argument);
     double seconds = hfta_now() - begin;
-    // The first run touches the memory and doesn't count.
+    // The first run isn't timed, as it touches memory and code for the first
+    // time.
     if (round == 1 || (round > 1 && seconds < best))
       best = seconds;
   }

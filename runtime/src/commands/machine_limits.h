@@ -1,4 +1,4 @@
-//===- machine_limits.h - Limits of the processor -----------------*- C -*-===//
+//===- machine_limits.h - Measured limits of the processor --------*- C -*-===//
 
 #ifndef HFTA_SRC_COMMANDS_MACHINE_LIMITS_H
 #define HFTA_SRC_COMMANDS_MACHINE_LIMITS_H
@@ -7,14 +7,17 @@
 
 #include <stdint.h>
 
+/// The highest rates that the processor has reached, for comparison with
+/// kernels.
 typedef struct hfta_machine_limits {
-  double flops; ///< per second: f32 multiply-adds on registers, two flops each
-  double bytes; ///< per second: read plus written, while copying
+  double flops; ///< flops per second of f32 multiply-adds on registers, each
+                ///< counted as two
+  double bytes; ///< bytes per second, read plus written, of copying in memory
 } hfta_machine_limits;
 
-/// Measures with `threads` threads of its own. This takes about half a second
-/// and 64 MiB per thread, which is more than caches hold, but at most
-/// `most_bytes` in all.
+/// Measures the limits with a pool of `threads` threads. This takes about half
+/// a second. It allocates 64 MiB per thread, more than the caches hold, but all
+/// together at most about `most_bytes`. HFTA_UNSUPPORTED if memory runs out.
 hfta_status hfta_measure_limits(int threads, uint64_t most_bytes,
                                 hfta_machine_limits *out, hfta_error *error);
 

@@ -13,14 +13,17 @@
 #include <signal.h>
 #include <string.h>
 
+/// A command of the binary.
 typedef struct command {
   const char *name;
   const char *synopsis;
   const char *summary;
   int (*run)(const hfta_invocation *invocation);
-  bool (*is_possible)(const hfta_program *program); ///< NULL: it always is
-  const char *job_help; ///< effect of naming a job; NULL: a job must be named
-  const char *of_seats; ///< synopsis of the options about seats, or NULL
+  /// Whether the program has what the command needs; NULL: it always has.
+  bool (*is_possible)(const hfta_program *program);
+  const char *job_help; ///< the help text of --job; NULL: with several jobs,
+                        ///< one must be named
+  const char *of_seats; ///< a synopsis of options that need seats, or NULL
 } command;
 
 static bool can_train(const hfta_program *program) {
@@ -78,7 +81,7 @@ static const command commands[] = {
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
 
-/// Whether the command is possible for at least one of the jobs.
+/// Returns whether the command is possible for at least one job.
 static bool is_possible(const command *one, const hfta_invocation *invocation) {
   bool is = !one->is_possible;
   for (int64_t i = 0; i < invocation->program_count && !is; ++i)
@@ -100,7 +103,7 @@ static void print_jobs(FILE *file, const hfta_invocation *invocation) {
             (long long)programs[i]->copies);
 }
 
-/// Prints the help of the commands that are possible for this program.
+/// Prints the help, with the commands that are possible for this binary.
 static void print_help(FILE *file, const hfta_invocation *invocation) {
   const char *binary = invocation->binary;
   fprintf(file, "usage: %s COMMAND [options]\n\n", binary);
@@ -132,7 +135,8 @@ static void print_help(FILE *file, const hfta_invocation *invocation) {
           binary);
 }
 
-/// Checks that all output was written.
+/// Checks that everything was written to standard output. Returns `code`, or
+/// the exit code of that failure if `code` is 0.
 static int flush_output(const hfta_invocation *invocation, int code) {
   errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout))
@@ -140,6 +144,7 @@ static int flush_output(const hfta_invocation *invocation, int code) {
   return code == 0 ? hfta_report_output(invocation) : code;
 }
 
+/// Runs a command for the job that the arguments name, if they name one.
 static int run(const command *one, hfta_invocation *invocation) {
   invocation->job_help = one->job_help ? one->job_help : "the job";
   int code = hfta_take_job(invocation);
@@ -189,7 +194,8 @@ int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
     print_help(stderr, &invocation);
     return HFTA_USAGE;
   }
-  // Exceeding a limit on file sizes is then an error like a full disk.
+  // Writing beyond a limit on file sizes is then an error, like a full disk,
+  // instead of ending the process.
   signal(SIGXFSZ, SIG_IGN);
   hfta_fault_install();
   const char *name = argv[1];

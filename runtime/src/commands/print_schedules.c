@@ -139,8 +139,8 @@ static void print_replicas(const hfta_replicas *replicas) {
   printf("<%u, %u, %u>", replicas->first, replicas->count, replicas->stride);
 }
 
-/// Prints the attributes that differ from the first device, its first queue and
-/// the current micro-batch.
+/// Prints attributes whose values aren't 0, which is the default: the current
+/// micro-batch, the first device and its first queue.
 static void print_attributes(const hfta_command *command) {
   bool has_instances = command->kind == HFTA_COMMAND_RECORD ||
                        command->kind == HFTA_COMMAND_AWAIT ||
@@ -164,6 +164,8 @@ static void print_attributes(const hfta_command *command) {
   printf("%s\n", *before == ',' ? "}" : "");
 }
 
+/// Prints the entries of `hfta.actions`: pairs of a case and a micro-batch's
+/// place.
 static void print_order(const hfta_action_list *order) {
   printf("order [");
   for (uint64_t i = 0; i < order->count; ++i)
@@ -172,6 +174,8 @@ static void print_order(const hfta_action_list *order) {
   printf("] {\n");
 }
 
+/// Prints a command up to the end of its line. A command with a body ends with
+/// an opened brace.
 static void print_command(const hfta_program *program,
                           const hfta_command *command) {
   unsigned long long bytes = command->bytes;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/// Returns a worker's stage, and the worker's number in it.
+/// Returns the stage of a worker, and in `*out_replica` its number in the
+/// stage.
 static int32_t find_stage(const hfta_program *program, int64_t worker,
                           int64_t *out_replica) {
   int32_t stage = 0;
@@ -24,7 +25,7 @@ hfta_rank_name hfta_name_rank(const hfta_program *program, int rank,
   hfta_rank_name out;
   hfta_ranges stages = {0}, replicas = {0};
   int64_t workers = hfta_rank_worker_count(program, ranks, rank);
-  // In a program of one stage the name has the rank's first replica.
+  // In a program of one stage, the name has only the rank's first replica.
   if (program->stage_count == 1)
     workers = 1;
   for (int64_t i = 0; i < workers; ++i) {
@@ -50,9 +51,10 @@ void hfta_expect_ranks(const hfta_invocation *invocation) {
   invocation->ranks->is_silent = launcher.rank > 0;
 }
 
-/// Makes a rank speak if the others are gone. The first rank reports an error
-/// that all ranks have, and its end ends the others, which takes a launcher
-/// some seconds: a rank that is still there after that reports for itself.
+/// Ends this rank's silence. Rank 0 reports an error that all ranks have, and
+/// its exit makes the launcher end the others within some seconds. So a rank
+/// that is still running after these seconds has an error of its own, and
+/// reports it.
 static void speak_if_alone(const hfta_invocation *invocation) {
   const struct timespec moment = {5, 0};
   if (invocation->ranks->is_silent)

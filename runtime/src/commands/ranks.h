@@ -1,8 +1,9 @@
 //===- ranks.h - Commands that run on several ranks -------------*- C -*-===//
 //
-// mpirun starts the same command several times. Until the ranks are connected,
-// only the first one prints; from then on hfta_report ends all of them with one
-// message.
+// A launcher such as mpirun starts the same command on every rank. Until the
+// ranks are connected, each of them checks the arguments, but only rank 0
+// prints errors. After that an error on any rank is printed once, and
+// hfta_report ends all ranks.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_COMMANDS_RANKS_H
@@ -10,7 +11,7 @@
 
 #include "commands/command.h"
 
-/// Values of the options about ranks.
+/// The values of the options about ranks.
 typedef struct hfta_rank_arguments {
   const char *ranks;
   const char *library;
@@ -36,27 +37,29 @@ typedef struct hfta_rank_arguments {
    .minimum = 1,                                                               \
    .maximum = 1000000}
 
-/// The name of a rank: "rank 3 (stage 1, replica 0)" or, in a program of one
-/// stage, "rank 3 (replica 3)", by its first worker.
+/// The name of a rank for messages, such as "rank 3 (stage 1, replica 0)", or
+/// "rank 3 (replica 3)" by its first worker in a program of one stage.
 typedef struct hfta_rank_name {
   char text[192];
 } hfta_rank_name;
 hfta_rank_name hfta_name_rank(const hfta_program *program, int rank, int ranks);
 
-/// Makes only the first rank print from now on; called before options are read.
+/// Silences all ranks except rank 0 until they are connected. Called before
+/// options are parsed.
 void hfta_expect_ranks(const hfta_invocation *invocation);
 
-/// Connects to the other ranks that the launcher has started, if there are any
-/// and the command may run with them. `invocation->ranks->communicator` is then
-/// that of all ranks, else this process's own. Returns -1, or the exit code
-/// after a message.
+/// Connects this process to the other ranks that the launcher has started, if
+/// there are any and `--ranks 1` wasn't given. Sets
+/// `invocation->ranks->communicator` to that of all ranks, or to one of this
+/// process alone. Returns -1, or the exit code after an error message. If it
+/// isn't called, the process stays alone.
 int hfta_join_ranks(const hfta_invocation *invocation,
                     const hfta_rank_arguments *arguments);
 
-/// Closes the communicator; does nothing if hfta_join_ranks wasn't called.
+/// Closes the communicator; does nothing if there is none.
 void hfta_leave_ranks(const hfta_invocation *invocation);
 
-/// Whether this process is the one that prints results.
+/// Returns whether this process prints the results.
 bool hfta_is_first_rank(const hfta_invocation *invocation);
 
 #endif // HFTA_SRC_COMMANDS_RANKS_H

@@ -3,7 +3,8 @@
 #include "commands/schedules_json.h"
 #include "commands/print_schedules.h"
 
-/// Returns the name of the object that a place's number refers to.
+/// Returns the name of the segment, data field or input that a place is in; ""
+/// for a place in the arena.
 static const char *get_place_name(const hfta_program *program,
                                   const hfta_place *place) {
   switch ((hfta_space)place->space) {
@@ -37,7 +38,8 @@ static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
   hfta_json_put_unsigned(writer, "queue", command->queue);
 }
 
-/// Writes the segment of FETCH, EVICT or DROP, and the micro-batch.
+/// Writes the segment of a FETCH, EVICT or DROP, and how many micro-batches
+/// ahead of the current one it is.
 static void put_segment(hfta_json_writer *writer, const hfta_program *program,
                         const hfta_command *command) {
   hfta_json_put_unsigned(writer, "segment", command->to.index);
@@ -59,8 +61,8 @@ void hfta_put_replicas(hfta_json_writer *writer, const char *key,
 static void put_commands(hfta_json_writer *writer, const hfta_program *program,
                          const hfta_command *commands, uint32_t count);
 
-/// Writes the pairs of a list of actions: a case and the place of a
-/// micro-batch.
+/// Writes the entries of `hfta.actions`: pairs of a case and a micro-batch's
+/// place.
 static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
   hfta_json_key(writer, "order");
   hfta_json_begin_array(writer);
@@ -73,7 +75,8 @@ static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
   hfta_json_end_array(writer);
 }
 
-/// Writes the members of a command after its word; its body follows.
+/// Writes the members of a command's object that depend on its kind, and last
+/// the commands of its body, if it has one.
 static void put_members(hfta_json_writer *writer, const hfta_program *program,
                         const hfta_command *command) {
   switch ((hfta_command_kind)command->kind) {

@@ -6,11 +6,11 @@
 #include "hfta/json.h"
 #include "hfta/program.h"
 
-/// Writes the member "schedules" of the current object: the contents that `info
-/// --schedule` prints as text.
+/// Writes the key "schedules" of the current object, with the information that
+/// `info --schedule` prints as text.
 void hfta_put_schedules(hfta_json_writer *writer, const hfta_program *program);
 
-/// Writes a set of replicas as a list of their numbers.
+/// Writes a key with the list of a set's replicas, by their numbers.
 void hfta_put_replicas(hfta_json_writer *writer, const char *key,
                        const hfta_replicas *replicas);
 

@@ -1,4 +1,4 @@
-//===- seats.c - Seats for several jobs -----------------------------------===//
+//===- seats.c - Options for training at seats ----------------------------===//
 
 #include "commands/seats.h"
 
@@ -14,7 +14,8 @@ bool hfta_takes_seats(const hfta_invocation *invocation) {
          hfta_program_group_count(invocation->program) > 1;
 }
 
-/// Finds a scheduler by name. Returns -1, or the exit code after a message.
+/// Finds a scheduler by its name; LRTF if `name` is NULL. Returns -1, or the
+/// exit code after an error message.
 static int choose_scheduler(const hfta_invocation *invocation, const char *name,
                             hfta_scheduler *out) {
   *out = HFTA_SCHEDULER_LRTF;
@@ -30,9 +31,9 @@ static int choose_scheduler(const hfta_invocation *invocation, const char *name,
                            name);
 }
 
-/// Chooses the number of threads of a seat: all threads are distributed, but no
-/// job gets more than its plan has memory for. Returns -1, or the exit code
-/// after a message.
+/// Chooses the number of threads of each seat: an equal share of `threads`, or
+/// of the processors if that is 0, but not more than any job's memory is
+/// planned for. Returns -1, or the exit code after an error message.
 static int choose_threads(const hfta_invocation *invocation, int64_t threads,
                           int64_t seats, int *out) {
   if (threads > 0 && threads < seats)
@@ -58,8 +59,9 @@ static int choose_threads(const hfta_invocation *invocation, int64_t threads,
   return -1;
 }
 
-/// Refuses jobs with several stages that spill, since each worker would need
-/// its own arena.
+/// Refuses jobs that have several stages and a memory budget: a seat has one
+/// arena, but each stage's worker needs its own. Returns -1, or the exit code
+/// after an error message.
 static int check_stages(const hfta_invocation *invocation) {
   for (int64_t i = 0; i < invocation->program_count; ++i) {
     const hfta_program *program = invocation->programs[i];
@@ -75,7 +77,8 @@ static int check_stages(const hfta_invocation *invocation) {
   return -1;
 }
 
-/// Splits jobs whose copies take turns into as many models as there are seats.
+/// Divides jobs whose copies take turns in groups into parts, as many as groups
+/// but at most as many as seats. Each part is a model of the fleet.
 static hfta_status split(const hfta_invocation *invocation, int64_t seats,
                          hfta_seats *out, hfta_error *error) {
   const int64_t jobs = invocation->program_count;

@@ -1,4 +1,4 @@
-//===- table.c - One line a copy ------------------------------------------===//
+//===- table.c - A table with one line per copy ---------------------------===//
 
 #include "commands/table.h"
 
@@ -14,7 +14,7 @@ enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
 typedef struct column {
   char name[CELL_BYTES];
   const double *values;
-  const bool *live; ///< for results: whether a copy has one; NULL: all have
+  const bool *live; ///< whether a copy has a value; NULL: all have
   enum { NUMBER, EXACT, METRIC, COPY } kind;
   int width;
 } column;
@@ -29,6 +29,7 @@ int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index) {
   return 0;
 }
 
+/// Returns the text of a cell, which is in `buffer` or a constant.
 static const char *cell_text(const hfta_program *program, const column *self,
                              int64_t copy, char buffer[CELL_BYTES]) {
   double value = self->values ? self->values[copy] : 0.0;
@@ -64,7 +65,7 @@ static void add_column(column *columns, int *count, const char *name,
   added->kind = kind;
 }
 
-/// Adds a column of counts, unless all copies' counts are 0.
+/// Adds a column of counts, unless it is NULL or all counts are 0.
 static void add_count(const hfta_program *program, column *columns, int *count,
                       const char *name, const double *values) {
   for (int64_t copy = 0; values && copy < program->copies; ++copy)
@@ -74,6 +75,7 @@ static void add_count(const hfta_program *program, column *columns, int *count,
     }
 }
 
+/// Fills `columns` and finds their widths. Returns their number.
 static int make_columns(const hfta_program *program,
                         const hfta_results *results, column *columns) {
   int count = 0;

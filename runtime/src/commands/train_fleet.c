@@ -1,4 +1,4 @@
-//===- train_fleet.c - train, several jobs at the same time ---------------===//
+//===- train_fleet.c - Trains several jobs at the same time, at seats -----===//
 
 #include "commands/train.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// State that the jobs share.
+/// The state of the command, which the jobs' threads share.
 typedef struct fleet {
   const hfta_invocation *invocation;
   const hfta_train_arguments *arguments;
@@ -23,17 +23,17 @@ typedef struct fleet {
   hfta_seat_trace *trace;
   struct job *jobs;
   hfta_fleet_model **models;
-  const char **names; ///< the jobs' names
+  const char **names; ///< one per job
   const char **model_names;
 } fleet;
 
-/// A job and its thread.
+/// A job, which is trained on a thread of its own.
 typedef struct job {
-  hfta_invocation invocation; ///< with its own rank state: this process
-                              ///< alone
+  hfta_invocation invocation; ///< a copy for this job; its rank state is that
+                              ///< of a process alone
   hfta_rank_state ranks;
   hfta_train_arguments arguments;
-  hfta_fleet_model *const *models; ///< one for each of its parts
+  hfta_fleet_model *const *models; ///< the fleet's models of the job's parts
   int64_t part_count;
   pthread_t thread;
   bool is_started;
@@ -44,6 +44,7 @@ typedef struct job {
 // Jobs
 //===----------------------------------------------------------------------===//
 
+/// Makes the job's models leave the fleet, so that others get their seats.
 static void quit(const job *self) {
   for (int64_t i = 0; i < self->part_count; ++i)
     hfta_fleet_quit(self->models[i]);
@@ -56,8 +57,8 @@ static void *job_main(void *argument) {
   return NULL;
 }
 
-/// Starts the job's thread; a job that can't be started fails and leaves the
-/// fleet.
+/// Starts the job's thread. A job whose thread can't be started fails and
+/// leaves the fleet.
 static void start(job *self) {
   int code = hfta_thread_start(&self->thread, job_main, self);
   self->is_started = code == 0;
@@ -73,7 +74,7 @@ static void start(job *self) {
   quit(self);
 }
 
-/// Prepares a job, whose first model is number `first`.
+/// Prepares job number `number`, whose first model is number `first`.
 static void prepare(const fleet *self, int64_t number, int64_t first) {
   job *one = &self->jobs[number];
   one->models = &self->models[first];
@@ -95,6 +96,7 @@ static void prepare(const fleet *self, int64_t number, int64_t first) {
   options->screen_block = number;
 }
 
+/// Trains all jobs and waits until they have ended.
 static void run(const fleet *self) {
   const int64_t count = self->invocation->program_count;
   for (int64_t i = 0, first = 0; i < count; first += self->seats.parts[i++])
@@ -106,8 +108,8 @@ static void run(const fleet *self) {
       pthread_join(self->jobs[i].thread, NULL);
 }
 
-/// Returns the exit code: a signal's if it has stopped a job, else the first
-/// failure's.
+/// Returns the exit code of a job that a signal has stopped, if there is one,
+/// else that of the first failed job.
 static int find_code(const job *jobs, int64_t count) {
   int failure = HFTA_OK;
   for (int64_t i = 0; i < count; ++i)
@@ -144,6 +146,7 @@ static void print_summary(const fleet *self) {
   fputc('\n', stderr);
 }
 
+/// Passes a unit of work that has ended to the trace (hfta_fleet_options.done).
 static void trace_unit(void *argument, const hfta_unit *unit) {
   const hfta_seat_kind kinds[] = {[HFTA_UNIT_START] = HFTA_SEAT_START,
                                   [HFTA_UNIT_STEPS] = HFTA_SEAT_STEPS,
@@ -204,8 +207,9 @@ static hfta_status open_all(fleet *self, hfta_error *error) {
   return status;
 }
 
-/// Writes the trace, the summary and the workload, and returns the exit code.
-/// No job fails because the trace can't be written, but the command does.
+/// Writes the trace, the summary and the workload file. Returns the command's
+/// exit code. If one of the files can't be written, the command fails, but none
+/// of the jobs.
 static int finish(const fleet *self) {
   int code = find_code(self->jobs, self->invocation->program_count);
   hfta_error error;

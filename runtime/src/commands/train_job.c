@@ -1,4 +1,4 @@
-//===- train_job.c - train, one job ---------------------------------------===//
+//===- train_job.c - Trains one job ---------------------------------------===//
 
 #include "commands/table.h"
 #include "commands/train.h"
@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/// Says after which step a signal has stopped the training, and where its
+/// checkpoint is.
 static void print_interrupted(const hfta_invocation *invocation,
                               const hfta_train_arguments *arguments,
                               const hfta_train_result *result) {
@@ -34,7 +36,7 @@ static void print_interrupted(const hfta_invocation *invocation,
   hfta_screen_end_output(invocation->screen);
 }
 
-/// Names the checkpoint that was saved in spite of a failure.
+/// Names the checkpoint that a failed training has saved.
 static void print_saved(const hfta_invocation *invocation,
                         const hfta_train_arguments *arguments,
                         const hfta_train_result *result) {
@@ -46,8 +48,9 @@ static void print_saved(const hfta_invocation *invocation,
   hfta_screen_end_output(invocation->screen);
 }
 
-/// Reports a failure to print the results. If their reader has gone, that ends
-/// a program with SIGPIPE, unless the signal is ignored.
+/// Reports that the results couldn't be printed. Returns the exit code. If the
+/// reader of a pipe has gone, this is the code of a process that SIGPIPE has
+/// ended, unless the signal is ignored.
 static int report_output(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
@@ -56,15 +59,16 @@ static int report_output(const hfta_invocation *invocation,
   return hfta_report_output(invocation);
 }
 
-/// Returns the exit code of a program that a signal has stopped.
+/// Returns the exit code of a process that a signal has stopped.
 static int find_signal(const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
   int number = atomic_load(&interrupt->signal);
-  // The signal may not have reached all ranks yet.
+  // With several ranks, this one may not have received the signal yet. It is
+  // SIGUSR1, the only signal that stops ranks in an orderly way.
   return 128 + (number ? number : SIGUSR1);
 }
 
-/// Reports that the signal has come before the job began.
+/// Reports that a signal came before the job began. Returns the exit code.
 static int report_unbegun(const hfta_invocation *invocation,
                           const hfta_train_arguments *arguments) {
   hfta_screen_begin_output(invocation->screen);
@@ -74,7 +78,8 @@ static int report_unbegun(const hfta_invocation *invocation,
   return find_signal(arguments);
 }
 
-/// Prints the results; if there are several jobs, after the job's name.
+/// Prints the table of results, after the job's name if there are several jobs.
+/// Returns the exit code.
 static int print_results(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments,
                          const hfta_instance *instance,
@@ -96,7 +101,7 @@ static int print_results(const hfta_invocation *invocation,
   return is_whole ? HFTA_OK : report_output(invocation, arguments);
 }
 
-/// Reports the outcome of a job.
+/// Reports a job's failure, interruption or results. Returns the exit code.
 static int report(const hfta_invocation *invocation,
                   const hfta_train_arguments *arguments,
                   hfta_instance *instance, hfta_status status,
@@ -104,7 +109,8 @@ static int report(const hfta_invocation *invocation,
   int code = (int)status;
   if (status != HFTA_OK) {
     bool has_saved = result->saved && hfta_is_first_rank(invocation);
-    // With several ranks hfta_report doesn't return.
+    // With several ranks hfta_report ends the process, so print_saved must come
+    // first.
     bool is_alone = invocation->ranks->communicator->size == 1;
     if (has_saved && !is_alone)
       print_saved(invocation, arguments, result);
@@ -114,8 +120,8 @@ static int report(const hfta_invocation *invocation,
   } else if (result->interrupted) {
     if (hfta_is_first_rank(invocation))
       print_interrupted(invocation, arguments, result);
-    // Waits for all ranks, since the first one to exit with such a code ends
-    // the others.
+    // Wait for all ranks: when the first one exits with such a code, the
+    // launcher ends the others.
     int64_t nothing = 0;
     (void)hfta_communicator_max(invocation->ranks->communicator,
                                 "end of the training", &nothing,
@@ -127,7 +133,7 @@ static int report(const hfta_invocation *invocation,
   return code;
 }
 
-/// Shows the outcome on the screen of simultaneous jobs.
+/// Shows the job's outcome on the screen of simultaneous jobs.
 static void finish(const hfta_invocation *invocation,
                    const hfta_train_arguments *arguments, int code,
                    int64_t steps) {
@@ -138,6 +144,8 @@ static void finish(const hfta_invocation *invocation,
                      steps);
 }
 
+/// Runs the training of an opened instance and reports its outcome. `*steps`
+/// becomes the number of steps done. Returns the exit code.
 static int train(const hfta_invocation *invocation,
                  const hfta_train_arguments *arguments, hfta_instance *instance,
                  int64_t *steps) {
@@ -149,8 +157,9 @@ static int train(const hfta_invocation *invocation,
   return code;
 }
 
-/// Opens an instance of all copies, or of a part of them, with initial weights.
-/// Returns -1, or the exit code after a message.
+/// Opens an instance with initial weights, for all copies or for a part of
+/// them. If it belongs to a fleet, does so at a seat. Returns -1, or the exit
+/// code after an error message.
 static int open_part(const hfta_invocation *invocation,
                      const hfta_train_arguments *arguments,
                      hfta_workload workload, hfta_fleet_model *model,
@@ -169,14 +178,15 @@ static int open_part(const hfta_invocation *invocation,
   return code;
 }
 
-/// The instances of a job.
+/// The instances of a job: one, or one for each of its parts.
 typedef struct instances {
-  hfta_instance **list; ///< the first one represents all
+  hfta_instance **list; ///< the first one represents all of them
   hfta_train_part *parts;
   int64_t count;
 } instances;
 
-/// Opens the instances of a job of several parts.
+/// Opens an instance for each part of a job and joins them. Returns -1, or the
+/// exit code after an error message.
 static int open_parts(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments, instances *self) {
   int code = -1;
@@ -196,6 +206,8 @@ static int open_parts(const hfta_invocation *invocation,
                                          hfta_instance_message(self->list[0]));
 }
 
+/// Allocates the lists, connects the ranks, and opens the job's instances.
+/// Returns -1, or the exit code after an error message.
 static int open_instances(const hfta_invocation *invocation,
                           hfta_train_arguments *arguments, instances *self) {
   int64_t count = arguments->part_count > 1 ? arguments->part_count : 1;

@@ -1,7 +1,8 @@
 //===- collectives.c - Operations of all ranks of a communicator ----------===//
 //
-// Each operation is one round of messages from rank to rank: the algorithm is
-// equal for every kind of communicator, and each byte is sent once.
+// Each operation is one post of messages that go directly from their sender to
+// their receiver, so that the algorithm is the same for every kind of
+// communicator and no rank forwards bytes.
 //===----------------------------------------------------------------------===//
 
 #include "communicator/posted.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A message to each rank and one from each rank.
+/// A list of messages, with room for one to each rank and one from each rank.
 typedef struct message_list {
   hfta_message messages[2 * HFTA_MAX_RANKS];
   uint32_t count;
@@ -36,8 +37,8 @@ hfta_status hfta_communicator_post_gather(hfta_communicator *communicator,
   message_list list;
   list.count = 0;
   int own = communicator->rank;
-  // Each rank begins with another peer, so that they don't all send to rank 0
-  // first.
+  // Each rank sends to its successor first, so that the ranks don't all send to
+  // rank 0 at the same time.
   for (int i = 1; i < communicator->size; ++i) {
     int to = (own + i) % communicator->size;
     int from = (own - i + communicator->size) % communicator->size;
@@ -86,7 +87,8 @@ hfta_status hfta_communicator_post_exchange(hfta_communicator *communicator,
 // Agreement of all ranks
 //===----------------------------------------------------------------------===//
 
-/// Gathers `bytes` from each rank; this rank's own are already in their place.
+/// Gathers `bytes` bytes of each rank into `memory`, in the order of the ranks.
+/// This rank's own bytes must already be in their place.
 static hfta_status gather_equal(hfta_communicator *communicator,
                                 const char *what, int tag, void *memory,
                                 uint64_t bytes, hfta_error *error) {
@@ -113,8 +115,9 @@ hfta_status hfta_communicator_max(hfta_communicator *communicator,
   return status;
 }
 
-/// Returns the lowest rank whose bytes differ from those of rank 0; -1 if there
-/// is none.
+/// Returns the lowest rank whose piece of `all` differs from rank 0's piece; -1
+/// if all pieces are equal. Each rank has a piece of `bytes` bytes, in the
+/// order of the ranks.
 static int find_different(const hfta_communicator *communicator,
                           const void *all, uint64_t bytes) {
   for (int i = 1; i < communicator->size; ++i)

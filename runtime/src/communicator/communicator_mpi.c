@@ -1,9 +1,10 @@
 //===- communicator_mpi.c - The ranks of an MPI launcher ------------------===//
 //
 // All communicators of a process exchange messages through a single MPI
-// communicator, where context numbers keep them apart. MPI's own functions that
-// create communicators aren't used: they wait without end for a rank that is
-// lost, and spin while they wait.
+// communicator. Each has a context number, which is part of the tags of its
+// messages and keeps them apart from other communicators' messages. MPI's own
+// functions that create communicators aren't used: they wait forever for a lost
+// rank, and spin while they wait.
 //===----------------------------------------------------------------------===//
 
 #include "communicator/mpi_engine.h"
@@ -34,8 +35,8 @@ static communicator *make(hfta_engine *engine, int size, double timeout,
   return self;
 }
 
-/// After a failure nothing is freed: the engine's thread may still look at what
-/// was posted before.
+/// Frees a communicator. After a failure of the engine nothing is freed,
+/// because the engine's thread may still use earlier posts.
 static void destroy(communicator *self) {
   pthread_mutex_lock(&self->engine->mutex);
   bool is_broken = self->engine->error.code != HFTA_OK;
@@ -51,13 +52,16 @@ static void destroy(communicator *self) {
 // Splitting
 //===----------------------------------------------------------------------===//
 
-/// The data that each rank sends to the others when a communicator is made.
+/// The record that each rank sends to all others when a communicator is
+/// created.
 typedef struct introduction {
-  uint64_t version; // the runtime's; all ranks must run the same one
+  uint64_t version; // the version of the runtime, which must be the same on all
+                    // ranks
   uint64_t host;    // equal for ranks that share processors
-  uint64_t node; // equal for ranks that may also share memory, as MPI sees it
+  uint64_t node; // hash of the host's name; MPI uses shared memory only between
+                 // ranks of the same host name
   int32_t color, key;
-  hfta_contexts contexts; // the contexts that the rank uses
+  hfta_contexts contexts; // the contexts that are in use on this rank
 } introduction;
 
 static uint64_t hash(const char *text) {
@@ -112,7 +116,8 @@ static hfta_status introduce(communicator *self, int color, int key,
   return status;
 }
 
-/// Returns the lowest context that is free on all ranks; 0 if there is none.
+/// Returns the lowest context that is free on all ranks; 0 if there is none,
+/// since context 0 is always in use.
 static int choose_context(const introduction *all, int count) {
   for (int i = 0; i < HFTA_MAX_CONTEXTS; ++i) {
     bool is_free = true;
@@ -194,8 +199,9 @@ static hfta_status mpi_split(hfta_communicator *base, int color, int key,
 // Opening and closing
 //===----------------------------------------------------------------------===//
 
-/// Context 0 holds all ranks from the start; the communicator that is opened is
-/// split off it.
+/// Opens a communicator of all ranks by splitting a temporary one. The
+/// temporary one uses context 0, which is always reserved, so that no agreement
+/// on a context is needed.
 static hfta_status open_all(hfta_engine *engine, double timeout,
                             hfta_communicator **out, hfta_error *error) {
   int size = engine->heartbeats.size, rank = engine->heartbeats.rank;
@@ -293,7 +299,8 @@ static hfta_status mpi_wait(hfta_communicator *base, hfta_posted *posted,
                               &engine->mutex);
   }
   hfta_status status = report(engine, error);
-  // MPI may still write to the memory of transfers that haven't ended.
+  // MPI may still access the memory of a post whose transfers haven't all
+  // ended, so such a post isn't reused.
   if (posted->remote == 0)
     hfta_posted_destroy(&self->pool, posted);
   pthread_mutex_unlock(&engine->mutex);

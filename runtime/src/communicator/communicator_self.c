@@ -1,4 +1,4 @@
-//===- communicator_self.c - One rank alone -------------------------------===//
+//===- communicator_self.c - A communicator of a single rank --------------===//
 
 #include "communicator/posted.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/// The names of a launcher's environment variables; NULL where it has no such
-/// variable.
+/// The names of a launcher's environment variables; NULL for a variable that
+/// the launcher doesn't set.
 typedef struct launcher_names {
   const char *size, *rank, *local_size, *bound;
 } launcher_names;

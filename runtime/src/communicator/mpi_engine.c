@@ -9,34 +9,37 @@
 #include <string.h>
 #include <unistd.h>
 
-/// How long the thread sleeps between two tests of the posts: a fraction
-/// (`part`) of the time for which nothing has moved, but at least `shortest`
-/// and at most `longest` seconds.
+/// The rule for how long the engine's thread sleeps between two tests of its
+/// posts: `part` times the time since a message last ended, but at least
+/// `shortest` and at most `longest` seconds.
 typedef struct pace {
   double part, shortest, longest;
 } pace;
 
-/// The pace while the process waits.
+/// The pace while the process doesn't compute, or one of its threads waits for
+/// another (see computing.h).
 static const pace waiting_pace = {1.0 / 20.0, 50e-6, 500e-6};
 /// The paces while the process computes, when each test takes time from the
-/// computation. The shorter one is for messages that this process sends, as
-/// another process may wait for them, and for messages to and from other hosts,
-/// which move only while somebody calls MPI. For the remaining messages that it
-/// receives, nobody waits yet.
+/// computation. Messages to be sent use the shorter one, since another process
+/// may be waiting for them. So do messages to and from other hosts, which
+/// advance only inside calls of MPI. Other messages to be received use the
+/// longer one, since no thread waits for them yet.
 static const pace sending_pace = {1.0 / 8.0, 100e-6, 500e-6},
                   receiving_pace = {1.0 / 4.0, 200e-6, 2e-3};
-/// The sleep in seconds while nothing is posted.
+/// The longest sleep, in seconds, while no post is active; a new post ends it.
 static const double idle_sleep = 50e-3;
 
-/// The seconds that posts have to end after a failure. Messages that other
-/// ranks are sending arrive meanwhile if those ranks go on.
+/// The seconds, after a failure, in which active posts may still end, because
+/// the sending ranks may complete their messages.
 static const double settling_time = 0.5;
-/// The seconds after which the thread itself counts as stuck in a call of MPI,
-/// from the first of all threads that wait for it.
+/// The seconds, after a failure, after which threads that wait for posts to end
+/// assume that the engine's thread is stuck in a call of MPI. Counted from the
+/// first thread's wait.
 static const double longest_settling = 4 * settling_time;
 
-/// The longest time between two rounds that counts as elapsed, in seconds: a
-/// process that was stopped itself must not blame others for that time.
+/// The most seconds between two rounds that the engine's clock counts. If this
+/// process was stopped for longer, other ranks must not be blamed for that
+/// time.
 static const double longest_step = 0.5;
 
 void hfta_engine_break(hfta_engine *self, hfta_status code,
@@ -64,8 +67,8 @@ static bool check(hfta_engine *self, int code, const char *what) {
 // Starting MPI
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the start was given up, so that nobody waits for it any
-/// more.
+/// Returns whether the start was given up, after an error or because the
+/// process is about to end all ranks.
 static bool is_given_up(hfta_engine *self) {
   pthread_mutex_lock(&self->mutex);
   bool result = self->error.code != HFTA_OK || self->aborts;
@@ -73,9 +76,10 @@ static bool is_given_up(hfta_engine *self) {
   return result;
 }
 
-/// Makes a communicator of all ranks that is separate from the host program's
-/// own messages. If the start is given up, MPI may still make the communicator
-/// and write to the engine, which therefore stays in the process.
+/// Creates an MPI communicator of all ranks, separate from the one that the
+/// host program uses. If the start is given up, MPI may still write the
+/// communicator's handle to the engine later, so the engine must never be
+/// freed.
 static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
   void *request = NULL;
   int flag = 0;
@@ -96,9 +100,10 @@ static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
                          "MPI can't duplicate the communicator of all ranks");
 }
 
-/// If this thread initialises MPI, it alone calls MPI, so the level
-/// MPI_THREAD_FUNNELED is enough. If the host program has initialised MPI, its
-/// threads call MPI too.
+/// Initialises MPI, unless the host program has done so. If this thread
+/// initialises MPI, no other thread calls MPI, so the level MPI_THREAD_FUNNELED
+/// is enough. If the host program has initialised MPI, its threads call MPI
+/// too, so MPI_THREAD_MULTIPLE is needed.
 static hfta_status initialize(hfta_engine *self, hfta_error *error) {
   const hfta_mpi *mpi = &self->mpi;
   int flag = 0, level = 0;
@@ -159,8 +164,9 @@ static bool start(hfta_engine *self) {
   pthread_mutex_lock(&self->mutex);
   if (status != HFTA_OK)
     hfta_engine_break(self, status, error.message);
-  // If the start has succeeded only after a host program's call of `open` had
-  // failed, the thread ends, since nobody will ask it to end later.
+  // If the host program owns MPI and its call of `open` has failed before the
+  // start succeeded, nobody will ask the thread to end later. So the thread
+  // ends now.
   bool runs =
       status == HFTA_OK && (!self->is_hosts || self->error.code == HFTA_OK);
   if (status == HFTA_OK && !runs)
@@ -202,8 +208,9 @@ static bool start_transfer(hfta_engine *self, hfta_transfer *transfer) {
   return check(self, code, posted->label.what);
 }
 
-/// Appends new posts to the active ones, in the order of the posts, and starts
-/// their transfers.
+/// Appends new posts to the list of active ones, in their order, and starts
+/// their transfers with other ranks. Returns whether MPI has accepted all of
+/// them.
 static bool start_posts(hfta_engine *self, hfta_posted *first) {
   hfta_posted **end = &self->active;
   while (*end)
@@ -217,8 +224,9 @@ static bool start_posts(hfta_engine *self, hfta_posted *first) {
   return true;
 }
 
-/// Reports a message whose length differs from the one that its receiver
-/// expects.
+/// Records the failure that a received message has another length than its
+/// receiver expects. `count` is the received length in bytes, -1 if it is
+/// greater than expected.
 static void report_length(hfta_engine *self, const hfta_transfer *transfer,
                           int count) {
   char text[512], came[64] = "more came";
@@ -234,7 +242,8 @@ static void report_length(hfta_engine *self, const hfta_transfer *transfer,
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Tests a transfer; returns whether it has ended now.
+/// Tests a transfer that has started. Returns whether it has ended,
+/// successfully or not.
 static bool test_transfer(hfta_engine *self, hfta_transfer *transfer) {
   hfta_mpi_status status;
   int flag = 0, count = -1;
@@ -252,14 +261,14 @@ static bool test_transfer(hfta_engine *self, hfta_transfer *transfer) {
     check(self, code, transfer->posted->label.what);
   if (count < 0 || (uint64_t)count != transfer->message.bytes)
     report_length(self, transfer, count);
-  // The end of a short send doesn't show that its receiver is alive, so only
-  // receives count as progress.
+  // Only receives count as a peer's progress: a short send may end although its
+  // receiver is no longer alive.
   self->heartbeats.peers[peer_of(transfer)].progressed = self->now;
   return true;
 }
 
-/// Notes that all messages of a post have ended, so that its memory is no
-/// longer in use.
+/// Marks all transfers of a post with other ranks as ended, so that MPI no
+/// longer uses its memory, and wakes waiting threads.
 static void end_post(hfta_engine *self, hfta_posted *posted) {
   pthread_mutex_lock(&self->mutex);
   posted->left -= posted->remote;
@@ -268,7 +277,8 @@ static void end_post(hfta_engine *self, hfta_posted *posted) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Tests all active posts; returns whether any transfer has ended.
+/// Tests all active posts, and removes those that have ended. Returns whether
+/// any transfer has ended.
 static bool test_posts(hfta_engine *self) {
   bool moved = false;
   for (hfta_posted **link = &self->active; *link;) {
@@ -295,8 +305,9 @@ static bool test_posts(hfta_engine *self) {
 // After a failure
 //===----------------------------------------------------------------------===//
 
-/// Cancels receives, which ends those for which no message has arrived.
-/// Messages that are arriving go on, and sends can't be cancelled.
+/// Cancels all active receives. This ends those for which no message has
+/// arrived. It doesn't end receives whose message is arriving; sends can't be
+/// cancelled.
 static void cancel_receives(hfta_engine *self) {
   for (hfta_posted *posted = self->active; posted; posted = posted->next)
     for (uint32_t i = 0; i < posted->count; ++i) {
@@ -306,7 +317,8 @@ static void cancel_receives(hfta_engine *self) {
     }
 }
 
-/// Returns whether all messages of a post have ended, successfully or not.
+/// Tests the transfers of a post after a failure. Returns whether all of them
+/// have ended, successfully or not.
 static bool has_ended(const hfta_engine *self, hfta_posted *posted) {
   bool ended = true;
   for (uint32_t i = 0; i < posted->count; ++i) {
@@ -324,9 +336,9 @@ static bool has_ended(const hfta_engine *self, hfta_posted *posted) {
   return ended;
 }
 
-/// Ends the messages that can be ended after a failure; called repeatedly until
-/// none is left. The posts in the list `posted` haven't started, and never
-/// will.
+/// Ends as many posts as possible after a failure; called repeatedly until none
+/// is active. The posts in the list `posted` haven't started and end at once,
+/// without being started.
 static void take_back(hfta_engine *self, hfta_posted *posted) {
   while (posted) {
     hfta_posted *next = posted->next;
@@ -354,9 +366,9 @@ static void take_back(hfta_engine *self, hfta_posted *posted) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Ends messages as take_back does, again and again until none is left or their
-/// time is over. Called before the thread ends after a failure, as a host
-/// program may go on with MPI.
+/// Calls take_back until no post is active or `settling_time` is over. Called
+/// before the thread ends after a failure, because a host program may go on
+/// using MPI and the memory of its posts.
 static void take_all_back(hfta_engine *self) {
   take_back(self, NULL);
   while (!self->is_settled) {
@@ -381,7 +393,7 @@ bool hfta_engine_settle(hfta_engine *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ranks that are lost
+// Lost ranks
 //===----------------------------------------------------------------------===//
 
 static const char *describe_silence(const hfta_engine *self, int rank,
@@ -406,8 +418,8 @@ static void report_lost(hfta_engine *self, const hfta_posted *posted, int rank,
   hfta_engine_break(self, HFTA_LOST, text);
 }
 
-/// Returns whether a post that a thread waits for will never end. The caller
-/// holds the mutex.
+/// Returns whether a post that a thread waits for will never end, because a
+/// rank is lost; if so, records the failure. The caller holds the mutex.
 static bool is_lost(hfta_engine *self, const hfta_posted *posted) {
   double timeout = communicator_of(posted)->timeout;
   for (uint32_t i = 0; i < posted->count; ++i) {
@@ -425,8 +437,9 @@ static bool is_lost(hfta_engine *self, const hfta_posted *posted) {
   return false;
 }
 
-/// Finds a rank that this rank waits for, and for how long none of the ranks
-/// that it waits for has made progress. The caller holds the mutex.
+/// Sets `out->waits_for` to a rank that a thread of this rank waits for, and
+/// `out->idle` to the seconds since any awaited rank last made progress. If no
+/// thread waits, `waits_for` becomes -1. The caller holds the mutex.
 static void find_awaited(const hfta_engine *self, hfta_own_state *out) {
   out->waits_for = -1;
   for (const hfta_posted *posted = self->active; posted; posted = posted->next)
@@ -453,8 +466,8 @@ static void find_lost(hfta_engine *self) {
 // The thread
 //===----------------------------------------------------------------------===//
 
-/// The requests of the other threads for one round, copied under the mutex, and
-/// the state that this rank sends to the others.
+/// The input of one round of the thread's loop: the requests of other threads,
+/// copied under the mutex, and the state that this rank sends to the others.
 typedef struct round {
   hfta_posted *posted;
   hfta_own_state own;
@@ -487,7 +500,7 @@ static round begin_round(hfta_engine *self, double *last) {
   return out;
 }
 
-/// Chooses the pace while the process computes.
+/// Chooses the pace for the active posts while the process computes.
 static const pace *choose_pace(const hfta_engine *self) {
   bool sends = false;
   for (const hfta_posted *posted = self->active; posted; posted = posted->next)
@@ -512,8 +525,9 @@ static double choose_sleep(const hfta_engine *self, double quiet) {
   return seconds > pace->longest ? pace->longest : seconds;
 }
 
-/// Sleeps until something is posted, the process no longer computes, or it is
-/// time to test again. Returns whether the process began to wait meanwhile.
+/// Sleeps until something is posted, the process stops computing, or the next
+/// test is due. Returns whether the process has stopped computing during the
+/// sleep.
 static bool sleep_a_while(hfta_engine *self, double quiet) {
   pthread_mutex_lock(&self->mutex);
   bool is_patient = self->active && hfta_is_computing();
@@ -528,7 +542,8 @@ static bool sleep_a_while(hfta_engine *self, double quiet) {
   return is_waited_for;
 }
 
-/// Wakes the thread; called when the process no longer computes.
+/// Wakes the thread from a sleep that was chosen for a computing process.
+/// Called when the process stops computing.
 static void end_patience(void *engine) {
   hfta_engine *self = engine;
   pthread_mutex_lock(&self->mutex);
@@ -538,8 +553,8 @@ static void end_patience(void *engine) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Whether this rank waits in vain for the end of another rank that no longer
-/// answers.
+/// Returns whether this rank has ended and another rank, which hasn't, has not
+/// answered for the timeout; if so, records the failure.
 static bool has_lost_end(hfta_engine *self, double timeout) {
   for (int i = 0; i < self->heartbeats.size; ++i) {
     const hfta_peer *peer = &self->heartbeats.peers[i];
@@ -558,8 +573,9 @@ static bool has_lost_end(hfta_engine *self, double timeout) {
   return false;
 }
 
-/// Whether a rank that is to end needn't wait for the others: after a failure
-/// it is enough that its last heartbeats have been sent.
+/// Returns whether a rank that is to end may do so without waiting for the ends
+/// of all other ranks. If the host program owns MPI, that is the case after a
+/// failure, once the last heartbeats are sent, or when another rank is lost.
 static bool may_leave(hfta_engine *self, const round *now) {
   if (now->is_broken && !self->is_hosts)
     return false;
@@ -581,11 +597,11 @@ static void run(hfta_engine *self) {
     bool ends = now.own.state == HFTA_RANK_ENDS;
     if (ends && hfta_heartbeats_are_over(&self->heartbeats))
       return;
-    // Where the host program owns MPI, it goes on after this thread has left;
-    // otherwise this rank has an error to report.
+    // The host program, if it owns MPI, goes on after this thread has left.
+    // Otherwise the thread must stay, since this rank has an error to report.
     if (ends && may_leave(self, &now))
       return;
-    // After a failure no message is started any more, but heartbeats go on.
+    // After a failure no messages are started, but heartbeats are still sent.
     bool moves = false;
     if (now.is_broken)
       take_back(self, now.posted);

@@ -1,10 +1,11 @@
-//===- mpi_heartbeat.c - Which ranks are alive and go on ------------------===//
+//===- mpi_heartbeat.c - Heartbeats between ranks -------------------------===//
 
 #include "communicator/mpi_heartbeat.h"
 
 #include <stdlib.h>
 
-/// Heartbeats use context 0, in which no other message has this tag.
+/// The tag of heartbeats. They use context 0, in which no other message has
+/// this tag.
 enum { HEARTBEAT_TAG = 0 };
 
 static int receive_next(hfta_heartbeats *self) {
@@ -89,7 +90,7 @@ static int take_all(hfta_heartbeats *self, double now) {
 }
 
 /// Sends the latest heartbeat to a rank, unless the previous one is still in
-/// flight: to a rank that is stopped they would pile up.
+/// flight. Otherwise heartbeats to a stopped rank would pile up.
 static int send_to(hfta_heartbeats *self, int rank) {
   hfta_peer *peer = &self->peers[rank];
   if (peer->request) {
@@ -109,7 +110,8 @@ static int send_to(hfta_heartbeats *self, int rank) {
                           &peer->request);
 }
 
-/// Fills in the heartbeat that is sent from now on.
+/// Fills in the heartbeat that is sent to all ranks from now on, and sets the
+/// time of the next one.
 static void renew(hfta_heartbeats *self, double now,
                   const hfta_own_state *own) {
   self->next = now + self->interval;
@@ -130,11 +132,11 @@ int hfta_heartbeats_tick(hfta_heartbeats *self, double now,
     self->counter = own->counter;
     self->progressed = now;
   }
-  // A rank's last heartbeat says that it ends; only one that reports an error
-  // may follow it.
+  // After the heartbeat that says that this rank has ended, only one that
+  // reports an error may follow.
   bool has_ended =
       self->own.state == HFTA_RANK_ENDS && own->state != HFTA_RANK_FAILS;
-  // The interval may have become shorter.
+  // The interval may have become shorter since `next` was set.
   bool is_due = now + self->interval < self->next || now >= self->next;
   if (!has_ended && (is_due || (int)own->state != self->own.state))
     renew(self, now, own);
@@ -156,7 +158,7 @@ bool hfta_heartbeats_are_over(const hfta_heartbeats *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// Blame
+// Finding the rank to blame
 //===----------------------------------------------------------------------===//
 
 bool hfta_heartbeats_answers(const hfta_heartbeats *self, int rank, double now,
@@ -179,8 +181,9 @@ double hfta_heartbeats_idle(const hfta_heartbeats *self, int rank, double now) {
 int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
                           double now, double timeout) {
   // Follow the chain from each rank to the one that it waits for. The ranks
-  // that wait directly for the last one notice first that it makes no progress,
-  // so a rank farther back waits twice as long.
+  // that wait directly for the last rank of the chain notice first that it
+  // makes no progress. So this rank waits twice as long if others are between
+  // it and the last one.
   int last = peer;
   double patience = timeout;
   for (int hops = 0; hops < self->size; ++hops) {
@@ -194,10 +197,10 @@ int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
       break;
     last = next;
   }
-  // The chain is a cycle: the ranks wait for each other, as far as it shows.
-  // Some of them may also wait for a rank outside it that goes on; its progress
-  // reaches this rank in the `idle` times of all the others, one hop per
-  // interval.
+  // The chain is a cycle: its ranks seem to wait for each other. Some of them
+  // may also wait for a rank outside the cycle that makes progress. This rank
+  // learns of that progress through the `idle` times in heartbeats, which pass
+  // it on by one rank per interval.
   double idle = hfta_heartbeats_idle(self, peer, now);
   idle = idle < now - began ? idle : now - began;
   return idle > patience + self->interval * self->size ? peer : -1;

@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/// Names in Debian; other distributions use similar ones.
+/// Names that Debian uses; other distributions use similar ones.
 static const char default_name[] = "libmpi.so.40", package[] = "openmpi-bin";
 
-/// Looks up a symbol. A function's address is copied as an object's bytes,
-/// since C has no cast between the two.
+/// Looks up a symbol and copies its address to `*out`. The address is copied
+/// bytewise, since ISO C has no cast from an object pointer to a function
+/// pointer.
 static bool find(void *library, const char *name, void *out) {
   void *symbol = dlsym(library, name);
   memcpy(out, &symbol, sizeof(symbol));
@@ -36,7 +37,8 @@ static hfta_status open_library(const char *name, void **out,
                    package);
 }
 
-/// Checks the library's kind by the first line of its version string.
+/// Checks that the library is Open MPI, by the first line of its version
+/// string.
 static hfta_status check_kind(void *library, const char *name, hfta_mpi *mpi,
                               hfta_error *error) {
   char text[8192] = "it isn't an MPI library"; // MPI's own limit: 8192

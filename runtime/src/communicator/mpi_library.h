@@ -1,9 +1,9 @@
 //===- mpi_library.h - The functions of an MPI library ----------*- C -*-===//
 //
-// MPI fixes names, not an ABI: the type of handles, the values of constants and
-// the size of a status differ between libraries. The ones here are Open MPI's,
-// whose handles are pointers. The library is opened at run time; nothing links
-// to it.
+// The MPI standard fixes names, but no ABI: the type of handles, the values of
+// constants and the size of a status differ between libraries. The declarations
+// here are those of Open MPI, whose handles are pointers. The library is opened
+// at run time, so that programs don't link to it.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_COMMUNICATOR_MPI_LIBRARY_H
@@ -16,7 +16,7 @@ enum {
   HFTA_MPI_SUCCESS = 0,
   HFTA_MPI_ERR_TRUNCATE = 15,
   HFTA_MPI_ANY_SOURCE = -1,
-  HFTA_MPI_TAG_UB = 0, ///< the attribute that holds the greatest tag
+  HFTA_MPI_TAG_UB = 0, ///< the attribute that holds the greatest possible tag
   HFTA_MPI_THREAD_FUNNELED = 1,
   HFTA_MPI_THREAD_MULTIPLE = 3
 };
@@ -26,8 +26,8 @@ typedef struct hfta_mpi_status {
   _Alignas(16) char bytes[256];
 } hfta_mpi_status;
 
-/// Lists the functions as X(member, function, parameters). Each returns
-/// HFTA_MPI_SUCCESS or an error code.
+/// The list of functions, as X(member, function, parameters). Each function
+/// returns HFTA_MPI_SUCCESS or an error code.
 #define HFTA_MPI_FUNCTIONS(X)                                                  \
   X(get_library_version, MPI_Get_library_version, (char *text, int *length))   \
   X(initialized, MPI_Initialized, (int *flag))                                 \
@@ -67,9 +67,10 @@ typedef struct hfta_mpi {
   void *errors_return; ///< MPI_ERRORS_RETURN
 } hfta_mpi;
 
-/// Loads the library `name`; if it is NULL, the host program's own library
-/// where it has one, else libmpi.so.40. It stays open until the process ends. A
-/// library that is missing or isn't Open MPI is HFTA_UNSUPPORTED.
+/// Loads the MPI library at path `name`. If `name` is NULL, uses the library
+/// that the host program has loaded, else libmpi.so.40. The library stays open
+/// until the process ends. Fails with HFTA_UNSUPPORTED if the library is
+/// missing or isn't Open MPI.
 hfta_status hfta_mpi_load(const char *name, hfta_mpi *out, hfta_error *error);
 
 #endif // HFTA_SRC_COMMUNICATOR_MPI_LIBRARY_H

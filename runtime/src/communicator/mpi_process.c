@@ -1,4 +1,4 @@
-//===- mpi_process.c - One engine a process, from its start to its end ----===//
+//===- mpi_process.c - The start and end of the process' engine -----------===//
 
 #include "communicator/mpi_engine.h"
 #include "system/clock.h"
@@ -10,33 +10,34 @@
 #include <string.h>
 #include <unistd.h>
 
-/// The engine of the process: MPI belongs to the process as a whole, so that
-/// there is one engine whoever opens communicators.
+/// The engine of the process. MPI belongs to the process as a whole, so there
+/// is one engine for all who open communicators.
 static struct {
   pthread_mutex_t mutex; // protects `engine` and `users`
   hfta_engine *engine;
-  int users;
-  pid_t process; // the process that has started the engine: a forked child has
-                 // no thread
+  int users; // the number of hfta_engine_acquire calls that weren't released
+             // yet
+  pid_t process; // the process that has started the engine; a child made by
+                 // fork has no such thread
 } the_process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/// The least number of seconds that MPI gets to start, as a machine with other
-/// work may be slow.
+/// The least number of seconds that MPI gets to start, whatever the timeout: a
+/// machine with other work may be slow.
 static const double least_start = 5.0;
 
-/// The time of an election: many times what a heartbeat takes to reach all
-/// ranks.
+/// The duration of an election among failing ranks: much longer than a
+/// heartbeat takes to reach all ranks.
 static const useconds_t election_microseconds = 500000;
-/// The longest wait for the launcher to end this process.
+/// The longest wait, in seconds, for the launcher to end this process.
 static const unsigned abort_seconds = 10;
 
 //===----------------------------------------------------------------------===//
 // Failing
 //===----------------------------------------------------------------------===//
 
-/// Whether this rank is the one that reports an error. A rank that has heard of
-/// another failing rank leaves the report to that one; among the ranks that
-/// haven't, the lowest is elected.
+/// Returns whether this rank is the one that reports an error. If this rank has
+/// already heard of another failing rank, that one reports; among several ranks
+/// that fail at the same time, the lowest one does.
 static bool win_election(hfta_engine *self) {
   pthread_mutex_lock(&self->mutex);
   bool is_candidate = !self->fails && self->failing_rank < 0;
@@ -54,8 +55,9 @@ static bool win_election(hfta_engine *self) {
   return wins;
 }
 
-/// Sleeps until the launcher ends the process. The signals that it sends first
-/// interrupt a sleep, so the rest is slept again.
+/// Sleeps until the launcher ends the process, for at most `abort_seconds`.
+/// Signals that the launcher sends first interrupt a sleep, so the remaining
+/// time is slept again.
 static void sleep_until_ended(void) {
   unsigned left = abort_seconds;
   while (left != 0)
@@ -63,7 +65,7 @@ static void sleep_until_ended(void) {
 }
 
 void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
-  // The rank that reports the error ends this rank too.
+  // If another rank reports the error, it ends this rank too.
   if (!win_election(self))
     sleep_until_ended();
   fprintf(stderr, "%s\n", line);
@@ -80,18 +82,19 @@ void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
 }
 
 //===----------------------------------------------------------------------===//
-// The end
+// Ending the engine
 //===----------------------------------------------------------------------===//
 
-/// Whether to wait for the thread's end. A host program goes on after a failure
-/// and may finalize MPI; the thread must not call MPI after that. The caller
-/// holds the mutex.
+/// Returns whether to wait until the engine's thread ends. After a failure this
+/// is needed only if the host program owns MPI: it may finalize MPI, and the
+/// thread must not call MPI after that. The caller holds the mutex.
 static bool awaits_end(const hfta_engine *self) {
   return self->state != HFTA_ENGINE_ENDED &&
          (self->is_hosts || self->error.code == HFTA_OK);
 }
 
-/// Returns when all ranks have ended, or after a failure.
+/// Asks the engine to end, and returns when all ranks have ended or a failure
+/// has occurred. Returns the engine's failure, if there was one.
 static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
   pthread_mutex_lock(&self->mutex);
   if (awaits_end(self)) {
@@ -111,8 +114,9 @@ static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
   return status;
 }
 
-/// If a rank exits with a code other than 0, the launcher ends the other ranks,
-/// so this function doesn't wait for them.
+/// The function that `exit` calls. If the exit code is 0, waits for the ends of
+/// all ranks, and reports an error that occurs. Otherwise the launcher ends the
+/// other ranks.
 static void handle_exit(int code, void *argument) {
   hfta_engine *self = argument;
   hfta_error error;
@@ -126,7 +130,7 @@ static void handle_exit(int code, void *argument) {
 }
 
 //===----------------------------------------------------------------------===//
-// The start
+// Starting the engine
 //===----------------------------------------------------------------------===//
 
 static void free_engine(hfta_engine *self) {
@@ -157,8 +161,8 @@ static hfta_engine *make_engine(void) {
   return self;
 }
 
-/// Waits until MPI is initialised, which is when all ranks have called its
-/// initialisation.
+/// Waits until MPI is initialised, which happens when all ranks have called its
+/// initialisation. After the timeout, records the failure HFTA_LOST.
 static void await_start(hfta_engine *self, double timeout) {
   double seconds = timeout > least_start ? timeout : least_start;
   struct timespec until = hfta_clock_after(seconds);
@@ -168,15 +172,16 @@ static void await_start(hfta_engine *self, double timeout) {
       hfta_engine_break(self, HFTA_LOST,
                         "MPI has not started: not all ranks of the launcher "
                         "have opened it in time");
-  // After a failure the host program may finalize MPI, which the thread must
-  // not call any more then: waits until the thread ends.
+  // After a failure the host program may finalize MPI, and the thread must not
+  // call MPI after that. So wait until the thread has ended.
   while (self->state == HFTA_ENGINE_STARTS && self->is_hosts)
     pthread_cond_wait(&self->ended, &self->mutex);
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// An engine that can't start stays in the process: a second attempt would find
-/// MPI already initialised.
+/// Starts the engine of the process. An engine that can't start stays in the
+/// process, because a second attempt would find MPI already initialised; its
+/// error is in the engine.
 static hfta_status start_engine(const hfta_rank_options *options,
                                 hfta_error *error) {
   hfta_mpi mpi;

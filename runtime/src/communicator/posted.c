@@ -12,8 +12,8 @@
 // Posts
 //===----------------------------------------------------------------------===//
 
-/// Returns how many of a message's bytes are sent eagerly: see
-/// HFTA_UNASKED_BYTES.
+/// Returns how many of a message's bytes are sent in short pieces, eagerly (see
+/// HFTA_UNASKED_BYTES).
 static uint64_t find_unasked(const hfta_communicator *communicator,
                              const hfta_message *message) {
   if (!communicator->is_far || !communicator->is_far[message->peer])
@@ -26,8 +26,8 @@ static uint64_t divide_up(uint64_t bytes, uint64_t piece) {
   return bytes / piece + (bytes % piece != 0);
 }
 
-/// Counts a message's transfers. A message of no bytes is a transfer too, as
-/// its arrival carries information.
+/// Counts a message's transfers. A message of 0 bytes is a transfer too, since
+/// its arrival orders the two ranks.
 static uint64_t count_transfers(const hfta_communicator *communicator,
                                 const hfta_message *message) {
   uint64_t unasked = find_unasked(communicator, message);
@@ -61,7 +61,7 @@ static hfta_status check_post(const hfta_communicator *communicator,
 }
 
 /// Takes the first post of the pool that has room for `count` transfers, else
-/// makes a new one.
+/// allocates a new one. Returns NULL if there isn't enough memory.
 static hfta_posted *take(hfta_posted_pool *pool, uint32_t count) {
   for (hfta_posted **link = &pool->first; *link; link = &(*link)->next) {
     hfta_posted *posted = *link;
@@ -146,7 +146,7 @@ hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label) {
 }
 
 //===----------------------------------------------------------------------===//
-// Messages inside a process
+// Transfers inside a process
 //===----------------------------------------------------------------------===//
 
 hfta_transfer *hfta_own_transfers_take(hfta_own_transfers *own, int poster,

@@ -1,6 +1,6 @@
 //===- posted.h - Posts, cut into transfers -----------------------*- C -*-===//
 //
-// The code that the kinds of communicators share. A post is cut into transfers
+// The code that all kinds of communicators share. A post is cut into transfers
 // of bounded length; a rank's transfers to itself are copies.
 //===----------------------------------------------------------------------===//
 
@@ -11,22 +11,24 @@
 
 #include <pthread.h>
 
-/// The most bytes of a transfer. MPI counts bytes in an int; and each transfer
-/// that ends shows that its sender is alive, however slow the network is: this
-/// many bytes take 3 s at 25 MB/s.
+/// The most bytes of a transfer. MPI counts bytes in an int. Besides, each
+/// transfer that ends shows that its sender is alive, so transfers must be
+/// short enough even for a slow network: this many bytes take 3 s at 25 MB/s.
 #define HFTA_MAX_TRANSFER_BYTES ((uint64_t)1 << 26)
 
-/// The number of bytes of a message through a network that are sent eagerly, in
-/// pieces so short that MPI sends them without asking the receiver (Open MPI:
-/// up to 64 KiB with its own header). MPI announces a longer piece and sends it
-/// once the receiver has answered; that answer would queue up after all the
-/// data that the receiver sends to this rank, and the network would be idle
-/// meanwhile. So the announced rest is posted first: its answer comes while the
-/// short pieces are in flight.
+/// The number of bytes of a message to another host that are sent eagerly, in
+/// pieces of HFTA_UNASKED_TRANSFER_BYTES. Such pieces are so short that MPI
+/// sends them without asking the receiver (Open MPI: up to 64 KiB with its own
+/// header). MPI sends longer transfers with a handshake: the data follow once
+/// the receiver has replied. The reply would queue behind all the data that the
+/// receiver sends to this rank, and the network would be idle in the other
+/// direction. So the long transfers of a message are posted first, and their
+/// handshake overlaps with the short pieces.
 #define HFTA_UNASKED_BYTES ((uint64_t)1 << 20)
 #define HFTA_UNASKED_TRANSFER_BYTES ((uint64_t)60000)
 
-/// Tags of internal messages, which users of a communicator can't use.
+/// Tags of internal messages, which are reserved: users of a communicator can't
+/// use them.
 enum {
   HFTA_TAG_MAX = HFTA_MAX_TAG + 1,
   HFTA_TAG_COMPARE_COUNTS,
@@ -38,82 +40,90 @@ enum {
 typedef struct hfta_transfer {
   hfta_message message; ///< at most HFTA_MAX_TRANSFER_BYTES long
   hfta_posted *posted;
-  struct hfta_transfer *next; ///< the next transfer in a list of those that
-                              ///< have no counterpart yet
-  void *request; ///< the MPI library's request; NULL if it has ended or not
-                 ///< started
+  struct hfta_transfer *next; ///< the next transfer in a list of transfers
+                              ///< without a counterpart yet
+  void *request; ///< the MPI library's request; NULL before the transfer has
+                 ///< started and after it has ended
 } hfta_transfer;
 
 struct hfta_posted {
-  hfta_posted *next; ///< the next post in a list of the owner's
+  hfta_posted *next; ///< the next post in whichever list the post is in
   hfta_communicator *communicator;
   hfta_label label;
   uint32_t left;    ///< the number of transfers that haven't ended
-  uint32_t remote;  ///< the number of transfers with other ranks; 0 once all
-                    ///< have ended
-  uint32_t running; ///< those of `remote` that haven't ended; only their owner
-                    ///< uses it
-  uint32_t copies;  ///< the number of copies from or to its memory that are
-                    ///< being made now
-  bool is_waited_for;
-  double began; ///< when the wait began, by the owner's clock
-  uint32_t count, capacity;
+  uint32_t remote;  ///< the number of transfers with other ranks; set to 0 once
+                    ///< all of them have ended
+  uint32_t running; ///< the number of transfers with other ranks that haven't
+                    ///< ended; used only by the thread that tests them
+  uint32_t copies;  ///< the number of copies from or to the post's memory that
+                    ///< are in progress
+  bool is_waited_for; ///< whether a thread waits for the post
+  double began;       ///< when the wait began, by the clock of the post's owner
+  uint32_t count, capacity; ///< number of transfers, and number that the array
+                            ///< has room for
   hfta_transfer transfers[];
 };
 
-/// A pool of one communicator's finished posts, which are used again.
+/// A pool of one communicator's finished posts, which later posts reuse.
 typedef struct hfta_posted_pool {
   hfta_posted *first;
 } hfta_posted_pool;
 
-/// Makes a post whose transfers are counted but not started. A message with a
-/// rank or tag that doesn't exist is HFTA_INTERNAL, too little memory
-/// HFTA_UNSUPPORTED.
+/// Creates a post and its transfers, without starting them. Fails with
+/// HFTA_INTERNAL if a message's rank or the tag doesn't exist, and with
+/// HFTA_UNSUPPORTED if there isn't enough memory.
 hfta_status hfta_posted_create(hfta_posted_pool *pool,
                                hfta_communicator *communicator,
                                const hfta_post *post, hfta_posted **out,
                                hfta_error *error);
+/// Returns a post to the pool.
 void hfta_posted_destroy(hfta_posted_pool *pool, hfta_posted *posted);
 void hfta_posted_pool_free(hfta_posted_pool *pool);
 
-/// The text " of micro-batch 3", or nothing.
+/// A description for error messages: " of micro-batch 3", or "" for a label
+/// without a micro-batch.
 typedef struct hfta_micro_batch_text {
   char text[48];
 } hfta_micro_batch_text;
 hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label);
 
-/// The transfers that one rank has posted to ranks of its own process and that
-/// have no counterpart yet, oldest first.
+/// The transfers that one rank has posted to ranks of its own process, itself
+/// included, and that have no counterpart yet; oldest first.
 typedef struct hfta_own_transfers {
   hfta_transfer *first;
 } hfta_own_transfers;
 
-/// Takes the oldest transfer that is the other end of `transfer` out of the
-/// list of rank `poster`; returns NULL if there is none.
+/// Removes the counterpart of `transfer` from `own`, the list of rank `poster`,
+/// and returns it. If there are several, takes the oldest; returns NULL if
+/// there is none.
 hfta_transfer *hfta_own_transfers_take(hfta_own_transfers *own, int poster,
                                        const hfta_transfer *transfer);
+/// Appends a transfer to the list.
 void hfta_own_transfers_add(hfta_own_transfers *own, hfta_transfer *transfer);
 
-/// Copies the bytes from one end to the other, which ends both; `mutex` is
-/// released meanwhile. Lengths that differ are HFTA_INTERNAL.
+/// Copies the bytes from the sending transfer to the receiving one, which ends
+/// both. `transfer` and `other` may be in either order. The caller holds
+/// `mutex`, which is released during the copy. Fails with HFTA_INTERNAL if the
+/// lengths differ.
 hfta_status hfta_transfer_copy(hfta_transfer *transfer, hfta_transfer *other,
                                pthread_mutex_t *mutex, hfta_error *error);
 
-/// Starts the transfers of a post that name the rank itself: copies those whose
-/// counterpart is there, and adds the others to the list.
+/// Starts the transfers of a post from the rank to itself: copies those whose
+/// counterpart is in `own`, and adds the remaining ones to `own`. The caller
+/// holds `mutex`, which is released during copies.
 hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
                                      hfta_posted *posted,
                                      pthread_mutex_t *mutex, hfta_error *error);
 
-/// Removes a post after a failure: when this returns, none of its memory is
-/// copied any more, so that its owner may have the memory back. `ended` is the
-/// condition that is signalled when a copy ends.
+/// Removes a post's transfers from the list after a failure. Returns when no
+/// copy from or to the post's memory is in progress, so that the owner may free
+/// the memory. `ended` is the condition that is signalled when a copy ends.
 void hfta_own_transfers_forget(hfta_own_transfers *own, hfta_posted *posted,
                                pthread_cond_t *ended, pthread_mutex_t *mutex);
 
-/// Waits for the counterparts of the transfers that are left, which another
-/// thread posts, until none is left, `error` is filled, or the timeout, in
-/// seconds, fills it with HFTA_LOST. `ended` is a condition of CLOCK_MONOTONIC.
+/// Waits until all transfers of the post have ended, because another thread has
+/// posted their counterparts, or until `error` is filled. After `timeout`
+/// seconds, fills `error` with HFTA_LOST. `ended` must use CLOCK_MONOTONIC.
 void hfta_own_transfers_await(const hfta_posted *posted, pthread_cond_t *ended,
                               pthread_mutex_t *mutex, double timeout,
                               hfta_error *error);

@@ -10,15 +10,16 @@
 
 typedef struct worker {
   int rank;  ///< the rank that the worker belongs to
-  int place; ///< the worker's number among that rank's workers
+  int place; ///< the worker's position among that rank's workers
 } worker;
 
 /// A worker's communicator.
 typedef struct worker_communicator {
   hfta_communicator base;
   hfta_worker_group *group;
-  int first; ///< the worker that is rank 0 of this communicator
-  bool is_stage;
+  int first; ///< the number of the worker that is rank 0 of this communicator
+  bool is_stage; ///< whether this communicator contains one stage's workers,
+                 ///< not all workers
   hfta_posted_pool pool;
   hfta_own_transfers own;
 } communicator;
@@ -34,9 +35,10 @@ struct hfta_worker_group {
   hfta_worker_tags tags;
   double timeout;
   int size, own_count;
-  worker *workers;           ///< all of them
-  own_worker *own;           ///< by their places
-  _Atomic uint64_t progress; ///< counts the process' progress
+  worker *workers;           ///< all workers of the program
+  own_worker *own;           ///< the workers of this process, by their places
+  _Atomic uint64_t progress; ///< the number of steps of progress that this
+                             ///< process has made
   _Atomic int awaiting;  ///< the number of threads that wait for other ranks
   pthread_mutex_t mutex; ///< protects all communicators' posts and `error`
   hfta_error error;      ///< code HFTA_OK while nothing has failed
@@ -59,13 +61,14 @@ static bool is_here(const communicator *self, int rank) {
   return worker_of(self, rank)->rank == self->group->ranks->rank;
 }
 
-/// Returns the communicator that a worker of this process has in place of this
-/// one.
+/// Returns the communicator that worker `rank` of this process has for the
+/// group of workers that `self` belongs to.
 static communicator *counterpart_of(const communicator *self, int rank) {
   own_worker *own = &self->group->own[worker_of(self, rank)->place];
   return self->is_stage ? &own->stage : &own->all;
 }
 
+/// Returns the tag that a message with `peer` has in the ranks' communicator.
 static int tag_with(const communicator *self, int peer, int tag) {
   const worker *here = worker_of(self, self->base.rank);
   const worker *there = worker_of(self, peer);
@@ -79,7 +82,7 @@ static int tag_with(const communicator *self, int peer, int tag) {
 // Failing
 //===----------------------------------------------------------------------===//
 
-/// Records the first failure and wakes all threads that sleep. The caller holds
+/// Records the first failure and wakes all waiting threads. The caller holds
 /// the mutex.
 static void break_group(hfta_worker_group *self, hfta_status code,
                         const char *message) {
@@ -97,7 +100,8 @@ static hfta_status report(const hfta_worker_group *self, hfta_error *error) {
              : hfta_fail(error, self->error.code, "%s", self->error.message);
 }
 
-/// Gives up the group, and with its failure the ranks' communicator too.
+/// Makes the group fail, and with its first failure the ranks' communicator
+/// too.
 static void workers_give_up(hfta_communicator *base, hfta_status code,
                             const char *message) {
   hfta_worker_group *group = ((communicator *)base)->group;
@@ -112,12 +116,12 @@ static void workers_give_up(hfta_communicator *base, hfta_status code,
 // Messages to other ranks
 //===----------------------------------------------------------------------===//
 
-/// The most messages that are given to the ranks' communicator at once:
-/// successive messages of one pair of workers.
+/// The most consecutive messages between the same two workers that are posted
+/// to the ranks' communicator together.
 enum { MOST_AT_ONCE = 32 };
 
-/// Posts `count` transfers with one peer to the ranks' communicator; the first
-/// transfer keeps the post.
+/// Posts `count` transfers with the same peer to the ranks' communicator. The
+/// resulting post is stored in the first transfer's `request`.
 static hfta_status post_run(communicator *self, hfta_transfer *first,
                             uint32_t count, hfta_error *error) {
   const hfta_label *label = &first->posted->label;
@@ -155,7 +159,8 @@ static hfta_status post_to_ranks(communicator *self, hfta_posted *posted,
   return status;
 }
 
-/// Waits for all posts to other ranks, also after a failure.
+/// Waits for all messages of a post to and from other ranks, even after a
+/// failure. Returns the first error.
 static hfta_status await_ranks(communicator *self, hfta_posted *posted,
                                hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -179,8 +184,9 @@ static hfta_status await_ranks(communicator *self, hfta_posted *posted,
 // Messages inside the process
 //===----------------------------------------------------------------------===//
 
-/// Copies the transfers whose counterpart is there, and adds the others to the
-/// list. The caller holds the mutex.
+/// Copies the transfers within this process whose counterpart was posted
+/// already, and adds the remaining ones to the list. The caller holds the
+/// mutex, which is released during copies.
 static hfta_status start_copies(communicator *self, hfta_posted *posted,
                                 hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -204,7 +210,8 @@ static hfta_status start_copies(communicator *self, hfta_posted *posted,
   return status;
 }
 
-/// The most seconds between two checks of whether the process makes progress.
+/// The longest interval, in seconds, between two checks of whether the process
+/// makes progress.
 static const double longest_look = 0.5;
 
 typedef struct patience {
@@ -212,8 +219,10 @@ typedef struct patience {
   double still;  ///< seconds without progress
 } patience;
 
-/// Called after a wait of `seconds`: returns whether no worker of the process
-/// will ever post the counterpart.
+/// Returns whether a waiting worker must assume that its counterpart will never
+/// be posted: for the timeout, the process has made no progress and no thread
+/// of it waits for another rank. `seconds` is the duration of the wait since
+/// the last call.
 static bool is_lost(const hfta_worker_group *group, patience *self,
                     double seconds) {
   uint64_t now = atomic_load(&group->progress);
@@ -225,8 +234,8 @@ static bool is_lost(const hfta_worker_group *group, patience *self,
   return self->still > group->timeout;
 }
 
-/// Waits until the post's copies have ended or something fails. The caller
-/// holds the mutex.
+/// Waits until a post's copies have ended or something fails. The caller holds
+/// the mutex, which is released during the wait.
 static hfta_status await_copies(communicator *self, hfta_posted *posted,
                                 hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -253,8 +262,8 @@ static hfta_status await_copies(communicator *self, hfta_posted *posted,
 // The table of functions
 //===----------------------------------------------------------------------===//
 
-/// Removes a failed post: when this returns, none of it is in flight any more.
-/// The caller holds the mutex, which is released meanwhile.
+/// Removes a failed post. Returns when no copy from or to its memory is in
+/// progress. The caller holds the mutex, which is released during the wait.
 static void forget(communicator *self, hfta_posted *posted) {
   hfta_own_transfers_forget(&self->own, posted, &owner_of(self)->ended,
                             &self->group->mutex);
@@ -278,8 +287,9 @@ static hfta_status create(communicator *self, const hfta_post *post,
   return HFTA_OK;
 }
 
-/// Makes the whole process give up after an error of one of its workers.
-/// Returns the group's failure when nothing of the post is in flight any more.
+/// Makes all workers of the process fail, after an error `own` of one of them.
+/// Returns the group's first failure once no message of the post is in flight;
+/// `posted` may be NULL.
 static hfta_status fail_post(communicator *self, hfta_posted *posted,
                              const hfta_error *own, hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -381,10 +391,10 @@ static const hfta_communicator_functions functions = {
     workers_give_up, workers_fail};
 
 //===----------------------------------------------------------------------===//
-// Making
+// Creation
 //===----------------------------------------------------------------------===//
 
-/// Fills in all workers; returns the largest number of workers on one rank.
+/// Fills in all workers. Returns the largest number of workers on one rank.
 static int place_workers(hfta_worker_group *self, const hfta_worker_map *map) {
   int most = 0;
   for (int i = 0; i < self->size; ++i) {
@@ -403,7 +413,8 @@ static void fill_communicator(hfta_worker_group *self, communicator *out,
   int local = 0;
   for (int i = first; i < first + count; ++i)
     local += self->workers[i].rank == self->ranks->rank;
-  // It isn't known which other ranks are on this host, only how many.
+  // It is known only how many of the other ranks are on this host, not which.
+  // So other ranks' workers count as local only if all ranks are.
   if (self->ranks->local_size == self->ranks->size)
     local = count;
   out->base = (hfta_communicator){&functions, number - first, count, local};
@@ -436,7 +447,8 @@ static hfta_status make(hfta_worker_group *self, const hfta_worker_map *map,
   if (!self->workers)
     return hfta_fail(error, no_memory, "not enough memory for workers");
   int most = place_workers(self, map);
-  // No message leaves a process that has all workers.
+  // If this process has all workers, no message leaves it, so tags need not
+  // tell workers apart.
   if (self->ranks->size == 1)
     most = 1;
   hfta_status status =

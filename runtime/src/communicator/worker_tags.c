@@ -3,8 +3,7 @@
 #include "communicator/worker_tags.h"
 #include "communicator/posted.h"
 
-/// The number of tags of the runtime's own, including those of internal
-/// messages, which users of a communicator can't use.
+/// The number of the runtime's own tags, including those of internal messages.
 enum { OWN_TAGS = HFTA_TAG_SPLIT + 1 - HFTA_TAG_FIRST_OWN };
 
 hfta_status hfta_worker_tags_create(int schedules, int most,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/// Reads an element of an integer type or bool.
 static int64_t read_integer(const char *element, hfta_element_type type) {
   int8_t i8;
   uint8_t u8;

@@ -10,6 +10,7 @@
 // Checks that formats share
 //===----------------------------------------------------------------------===//
 
+/// Copies the extents other than 1 to `out`; returns their number.
 static uint32_t without_ones(const int64_t *shape, uint32_t rank,
                              int64_t *out) {
   uint32_t count = 0;
@@ -108,7 +109,7 @@ static hfta_data_opener opener_of(hfta_data_format format) {
 // Files that others change
 //===----------------------------------------------------------------------===//
 
-/// The arguments of an opener.
+/// The arguments of an opener, for hfta_watch_read.
 typedef struct opening {
   hfta_data_opener opener;
   const hfta_data_request *request;
@@ -121,8 +122,9 @@ static hfta_status run_opener(void *argument) {
   return self->opener(self->request, self->data, self->error);
 }
 
-/// Opens a file and watches it for changes: a file that is unpacked must not
-/// change until it is opened, a mapped file is watched from then on.
+/// Opens a file and fails if others change it meanwhile. If its samples are in
+/// memory afterwards, later changes don't matter. If it is mapped, it is
+/// watched until it is closed.
 static hfta_status open_watched(opening *self) {
   hfta_data *data = self->data;
   hfta_watch_open(self->request->path, &data->watch);
@@ -245,6 +247,7 @@ static void copy_sample(const hfta_data *data, unsigned char *out,
   }
 }
 
+/// The arguments of hfta_data_gather, for hfta_watch_read.
 typedef struct gathering {
   const hfta_data *data;
   const int64_t *indices;

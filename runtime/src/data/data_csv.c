@@ -1,8 +1,8 @@
 //===- data_csv.c - Samples from comma separated numbers ------------------===//
 //
-// There are two passes: the first counts lines, and refuses those that are too
-// short for a sample, so that the allocated memory is at most eight times the
-// file.
+// A file is read in two passes. The first counts the lines, and refuses a line
+// that is too short for a sample, so that at most eight times the file's size
+// is allocated. The second parses the numbers.
 //===----------------------------------------------------------------------===//
 
 #include "data/data_source.h"
@@ -14,31 +14,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A part of the file's text, not ended by a 0 byte.
+/// A part of the file's text, without a terminating 0.
 typedef struct span {
   const char *text;
   size_t length;
 } span;
 
-/// Iterates over the lines that aren't empty.
+/// An iterator over the lines that aren't empty.
 typedef struct line_reader {
   const char *at;
   const char *end;
-  uint64_t number; ///< number of the last line, from 1, with empty ones
+  uint64_t number; ///< the number of the last returned line, from 1; empty
+                   ///< lines count
 } line_reader;
 
+/// A csv file that is being read.
 typedef struct csv_table {
   const hfta_data_request *request;
   hfta_error *error;
-  uint64_t elements; ///< per sample
-  uint64_t columns;  ///< per line
-  line_reader first; ///< positioned before the first sample
+  uint64_t elements; ///< the number of elements of a sample
+  uint64_t columns;  ///< the number of columns of each line
+  line_reader first; ///< before the first line, then before the first sample
 } csv_table;
 
 //===----------------------------------------------------------------------===//
 // Lines and fields
 //===----------------------------------------------------------------------===//
 
+/// Removes spaces, tabs and carriage returns around a text.
 static span trim(span text) {
   while (text.length > 0 && strchr(" \t\r", text.text[text.length - 1]) &&
          text.text[text.length - 1])
@@ -50,6 +53,8 @@ static span trim(span text) {
   return text;
 }
 
+/// Returns in `*line` the next line that isn't empty, trimmed. Returns false at
+/// the end of the file.
 static bool next_line(line_reader *reader, span *line) {
   while (reader->at < reader->end) {
     const char *start = reader->at;
@@ -64,7 +69,7 @@ static bool next_line(line_reader *reader, span *line) {
   return false;
 }
 
-/// Removes the first field from a line; false if none is left.
+/// Removes the first field from a line. Returns false if no field is left.
 static bool next_field(span *line, span *field) {
   if (!line->text)
     return false;
@@ -81,7 +86,8 @@ static bool next_field(span *line, span *field) {
   return true;
 }
 
-/// Removes the fields before the first column; false if there are too few.
+/// Removes the first `count` fields. Returns false if no field is left after
+/// them.
 static bool skip_columns(span *line, uint32_t count) {
   span field;
   for (uint32_t i = 0; i < count; ++i)
@@ -94,8 +100,9 @@ static bool is_number(span field) {
   return hfta_classify_number(field.text, field.length) != HFTA_NOT_A_NUMBER;
 }
 
-/// Whether a file's first line is a header. `*out_guesses` becomes true if it
-/// is taken as a sample only because it begins with a number.
+/// Returns whether a file's first line is a header. `*out_guesses` becomes true
+/// if the line is taken for a sample only because its first used field is a
+/// number (HFTA_CSV_HEADER_AUTO).
 static bool is_header(const hfta_data_request *request, span line,
                       bool *out_guesses) {
   *out_guesses = false;
@@ -113,7 +120,8 @@ static bool is_header(const hfta_data_request *request, span line,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// Parses a whole number; 3.0 and 1e3 are whole. False if it is none.
+/// Parses an integer, which may be written as 3.0 or 1e3. Returns false if the
+/// field is no integer or exceeds the range in which it is parsed exactly.
 static bool parse_whole(span field, hfta_number_kind kind, int64_t *out) {
   if (kind == HFTA_DECIMAL_INTEGER)
     return hfta_parse_i64(field.text, field.length, out);
@@ -126,6 +134,8 @@ static bool parse_whole(span field, hfta_number_kind kind, int64_t *out) {
   return true;
 }
 
+/// Stores a field as an integer type. Returns false if it isn't an integer of
+/// the type's range.
 static bool store_whole(span field, hfta_number_kind kind,
                         hfta_element_type type, unsigned char *out) {
   static const struct {
@@ -143,7 +153,7 @@ static bool store_whole(span field, hfta_number_kind kind,
   if (!parse_whole(field, kind, &value) || value < ranges[type].least ||
       value > ranges[type].most)
     return false;
-  // Little-endian: the low bytes come first.
+  // The low bytes come first, as the machine is little-endian.
   memcpy(out, &value, hfta_element_bytes(type));
   return true;
 }
@@ -156,7 +166,8 @@ static bool store_f32(span field, unsigned char *out) {
   return true;
 }
 
-/// Stores a field as f64, or as a 16-bit type converted from f64.
+/// Stores a field as f64, f16 or bf16. Returns false if it exceeds the type's
+/// range.
 static bool store_f64(span field, hfta_element_type type, unsigned char *out) {
   double value;
   if (!hfta_parse_f64(field.text, field.length, &value))
@@ -174,7 +185,8 @@ static bool store_f64(span field, hfta_element_type type, unsigned char *out) {
   return true;
 }
 
-/// Stores a field; false if it is no number, or not one of the type.
+/// Stores a field as an element of a type. Returns false if it is no number, or
+/// isn't in the type's range.
 static bool store_field(span field, hfta_element_type type,
                         unsigned char *out) {
   hfta_number_kind kind = hfta_classify_number(field.text, field.length);
@@ -196,9 +208,10 @@ static bool store_field(span field, hfta_element_type type,
 // The file
 //===----------------------------------------------------------------------===//
 
-/// Returns an addition to an error where columns are probably separated by
-/// something else: spreadsheets write semicolons where the decimal point is a
-/// comma. Other separators count only after a number, as names have spaces.
+/// Returns a hint, to be appended to an error message, if columns are probably
+/// separated by something other than a comma; else "". Spreadsheets write
+/// semicolons where the decimal point is a comma. Tabs, bars and spaces count
+/// only after a number, because text such as names contains spaces.
 static const char *separator_hint(span text) {
 #define HFTA_HINT "; columns must be separated by ',', here they may be by "
   static const struct {
@@ -224,7 +237,7 @@ static hfta_status wrong_columns(const csv_table *table, uint64_t line_number,
   span rest = line;
   for (span field; next_field(&rest, &field);)
     ++columns;
-  // There are enough commas, but some fields are empty.
+  // The line has enough commas, so some of its fields must be empty.
   if (columns == table->columns)
     return hfta_fail(table->error, HFTA_INVALID_INPUT,
                      "'%s', line %" PRIu64 ": expected %" PRIu64
@@ -255,7 +268,7 @@ static hfta_status changed(const csv_table *table) {
                    "'%s' was changed while it was read", table->request->path);
 }
 
-/// Skips a header. `*out_guesses` is as for is_header.
+/// Moves table->first past a header. See is_header for `*out_guesses`.
 static void skip_header(csv_table *table, bool *out_guesses) {
   line_reader reader = table->first;
   span line;
@@ -264,12 +277,12 @@ static void skip_header(csv_table *table, bool *out_guesses) {
     table->first = reader;
 }
 
-/// Counts the samples after the header.
+/// Counts the samples after the header (the first pass).
 static hfta_status count_lines(csv_table *table, int64_t *count) {
   line_reader reader = table->first;
   *count = 0;
   for (span line; next_line(&reader, &line);) {
-    // Each number needs a character, and all but the last one a comma.
+    // A sample needs a character per number, and a comma between two numbers.
     if (line.length < table->elements ||
         line.length - table->elements + 1 < table->elements)
       return wrong_columns(table, reader.number, line);
@@ -278,6 +291,7 @@ static hfta_status count_lines(csv_table *table, int64_t *count) {
   return HFTA_OK;
 }
 
+/// Parses the numbers of one line to `out`, and checks the number of columns.
 static hfta_status parse_line(const csv_table *table, span line,
                               uint64_t line_number, unsigned char *out) {
   const hfta_data_request *request = table->request;
@@ -297,8 +311,8 @@ static hfta_status parse_line(const csv_table *table, span line,
   return rest.text ? wrong_columns(table, line_number, line) : HFTA_OK;
 }
 
-/// Does the second pass. It is bounded by the first one's count, since the file
-/// may have changed meanwhile.
+/// Parses all lines (the second pass). Fails if it finds another number of
+/// lines than the first pass, since others may have changed the file meanwhile.
 static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
   unsigned char *out = data->owned;
   line_reader reader = table->first;
@@ -332,8 +346,8 @@ static hfta_status load(csv_table *table, hfta_data *data) {
   return parse_lines(table, data);
 }
 
-/// Whether a text begins as UTF-16 does: with a byte order mark, or with an
-/// ASCII character of two bytes.
+/// Returns whether a text begins like UTF-16: with a byte order mark, or with a
+/// character whose high or low byte is 0, as of ASCII characters.
 static bool is_utf16(const unsigned char *bytes, uint64_t size) {
   if (size < 2)
     return false;
@@ -342,7 +356,7 @@ static bool is_utf16(const unsigned char *bytes, uint64_t size) {
          (bytes[0] == 0) != (bytes[1] == 0);
 }
 
-/// Refuses files that are no text of single bytes: their first line would be
+/// Refuses compressed files and UTF-16, whose first line would otherwise be
 /// taken for a header.
 static hfta_status check_encoding(const hfta_mapping *mapping, const char *path,
                                   hfta_error *error) {
@@ -360,8 +374,8 @@ static hfta_status check_encoding(const hfta_mapping *mapping, const char *path,
   return HFTA_OK;
 }
 
-/// Maps a file and finds its first line. `out->request` and `out->error` are
-/// set.
+/// Maps the file of `out->request`, and positions `out->first` at its first
+/// line. An empty file isn't an error.
 static hfta_status open_table(csv_table *out, hfta_mapping *mapping) {
   const char *path = out->request->path;
   hfta_status status = hfta_mapping_open(path, mapping, out->error);
@@ -371,7 +385,8 @@ static hfta_status open_table(csv_table *out, hfta_mapping *mapping) {
     return status;
   const char *text = (const char *)mapping->bytes;
   out->first = (line_reader){.at = text, .end = text + mapping->size};
-  // Some programs begin a file with U+FEFF.
+  // Skip the byte order mark U+FEFF, with which some programs begin a UTF-8
+  // file.
   if (mapping->size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
     out->first.at += 3;
   return HFTA_OK;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The source of the header's bytes: a plain file, or one that is unpacked.
+/// A file that is read sequentially, plain or compressed by gzip.
 typedef struct idx_source {
   const char *path;
   hfta_mapping mapping;
-  hfta_gzip *gzip; ///< NULL: plain
-  uint64_t taken;  ///< bytes of the plain file read so far
+  hfta_gzip *gzip; ///< NULL for a plain file
+  uint64_t taken;  ///< the number of bytes read so far of a plain file
 } idx_source;
 
-/// Sizes that a header implies.
+/// The contents of a header, and the sizes in bytes that follow from it.
 typedef struct idx_layout {
   hfta_data_info info;
   uint64_t header_bytes;
@@ -39,7 +39,7 @@ static void close_source(idx_source *source) {
   hfta_mapping_close(&source->mapping);
 }
 
-/// Reads up to `size` bytes; fewer only at the end.
+/// Reads the next bytes, up to `size` of them. `*got` is less only at the end.
 static hfta_status read_source(idx_source *source, void *destination,
                                uint64_t size, uint64_t *got,
                                hfta_error *error) {
@@ -98,7 +98,7 @@ static hfta_status parse_magic(const idx_source *source,
   return HFTA_OK;
 }
 
-/// Reads the header alone.
+/// Reads and checks the header.
 static hfta_status read_header(idx_source *source, idx_layout *out,
                                hfta_error *error) {
   unsigned char bytes[4 + 4 * HFTA_MAX_RANK];
@@ -147,7 +147,7 @@ static hfta_status wrong_size(const idx_source *source,
                    got);
 }
 
-/// Checks that the plain file is as long as its header says.
+/// Checks that a plain file is as long as its header says.
 static hfta_status check_size(const idx_source *source,
                               const idx_layout *layout, hfta_error *error) {
   uint64_t available = source->mapping.size - layout->header_bytes;
@@ -160,8 +160,8 @@ static hfta_status check_size(const idx_source *source,
                     got, error);
 }
 
-/// Checks that the packed file can hold the header's size, before that size is
-/// allocated.
+/// Checks, before memory is allocated, that a gzip file is long enough to hold
+/// the bytes that its header declares.
 static hfta_status check_packed_size(const idx_source *source,
                                      const idx_layout *layout,
                                      hfta_error *error) {
@@ -176,12 +176,13 @@ static hfta_status check_packed_size(const idx_source *source,
   return HFTA_OK;
 }
 
+/// Decompresses all samples into memory.
 static hfta_status unpack(idx_source *source, const idx_layout *layout,
                           hfta_data *data, hfta_error *error) {
   hfta_status status = check_packed_size(source, layout, error);
   if (status != HFTA_OK)
     return status;
-  // malloc(0) may be NULL, which isn't a failure here.
+  // Allocate at least one byte, as malloc(0) may return NULL without a failure.
   data->owned = malloc(layout->data_bytes + 1);
   if (!data->owned)
     return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -205,6 +206,8 @@ static hfta_status unpack(idx_source *source, const idx_layout *layout,
   return status;
 }
 
+/// Opens the samples, and takes over the source's mapping if it is a plain
+/// file.
 static hfta_status load(const hfta_data_request *request, idx_source *source,
                         hfta_data *data, hfta_error *error) {
   idx_layout layout;

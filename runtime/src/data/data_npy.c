@@ -3,6 +3,7 @@
 #include "data/data_source.h"
 #include "formats/npy_convert.h"
 
+/// Parses a file's header, and divides its shape into samples.
 static hfta_status describe(const hfta_mapping *mapping, const char *path,
                             hfta_npy_header *header, hfta_data_info *info,
                             hfta_error *error) {

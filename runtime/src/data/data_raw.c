@@ -1,4 +1,4 @@
-//===- data_raw.c - Samples one after another, without a header -----------===//
+//===- data_raw.c - Samples without a header ------------------------------===//
 
 #include "data/data_source.h"
 

@@ -19,8 +19,9 @@ bool hfta_dataset_exists(const hfta_program *program, hfta_split split) {
   return program->data_field_count > 0;
 }
 
-/// Checks that each whole number is a class, or a valid index of a table: with
-/// a wrong one training would go wrong silently.
+/// Checks that each element of a field of class numbers, or of indices of a
+/// table, is in range: with a wrong number the training would go wrong
+/// silently. Reads the samples in blocks of about 64 KiB.
 static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
                                  const char *path, hfta_error *error) {
   enum { MOST = 256, BYTES = 1 << 16 };
@@ -49,8 +50,8 @@ static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
   return status;
 }
 
-/// Returns the number of columns of a csv file that matter: those that the
-/// fields take from it, and those before them.
+/// Returns the number of columns that each line of a csv file needs: up to the
+/// last column that any field of the data block takes from this file.
 static uint64_t csv_columns(const hfta_program *program, hfta_split split,
                             const char *path) {
   uint64_t columns = 0;

@@ -1,6 +1,6 @@
 //===- dataset.h - The files of a data block --------------------*- C -*-===//
 //
-// Threads: open and close from one thread; reading from any.
+// Threads: opened and closed by one thread; any number of threads may read.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DATA_DATASET_H
@@ -10,34 +10,38 @@
 
 #include <stdbool.h>
 
+/// The use of data files: for training or for evaluation.
 typedef enum hfta_split {
   HFTA_SPLIT_TRAIN = 0,
   HFTA_SPLIT_TEST = 1
 } hfta_split;
 
-/// The opened sources of one split, one per field of the data block.
+/// The open sources of one split, one per field of the data block.
 typedef struct hfta_dataset {
   const hfta_program *program;
-  hfta_data **sources;
-  int64_t samples;
-  uint64_t resident_bytes; ///< size of data that are unpacked into anonymous
-                           ///< memory
+  hfta_data **sources; ///< one per field
+  int64_t samples;     ///< the number of samples of each source
+  /// Bytes of data that were decompressed or converted, and so are in memory
+  /// instead of mapped.
+  uint64_t resident_bytes;
 } hfta_dataset;
 
-/// Whether the data block names a file for every field of the split.
+/// Returns whether the data block names a file for every field of the split.
 bool hfta_dataset_exists(const hfta_program *program, hfta_split split);
 
-/// Opens all sources below `root` (may be NULL) and checks that they hold the
-/// same number of samples. `*out` is released by hfta_dataset_close in any
-/// case.
+/// Opens all sources of a split and checks that they hold the same number of
+/// samples, and only valid class numbers. Relative paths are below the folder
+/// `root`, or below the working folder if it is NULL. `*out` must be released
+/// by hfta_dataset_close, also after a failure.
 hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
                               const char *root, hfta_dataset *out,
                               hfta_error *error);
 
-/// Closes the sources; closing twice is allowed.
+/// Closes the sources. Closing twice is allowed.
 void hfta_dataset_close(hfta_dataset *dataset);
 
-/// Returns the bytes of a whole batch of a field.
+/// Returns the bytes of a field in a batch, that is in all micro-batches of a
+/// step.
 uint64_t hfta_batch_bytes(const hfta_program *program, uint32_t field);
 
 #endif // HFTA_SRC_DATA_DATASET_H

@@ -1,4 +1,4 @@
-//===- feed.c - Batches, prefetched ---------------------------------------===//
+//===- feed.c - Prefetched batches ----------------------------------------===//
 
 #include "data/feed.h"
 
@@ -11,38 +11,40 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/// A buffer for one batch.
 typedef struct slot {
   void **inputs; ///< one buffer per field, in the feed's memory
-  int64_t valid;
-  bool filled;
+  int64_t valid; ///< the number of samples that aren't padding
+  bool filled;   ///< holds a batch that the consumer hasn't released
 } slot;
 
-/// The most buffers: for the batches that the consumer uses, the next one, and
-/// the one that is read.
+/// The most slots of a feed: for the batches that the consumer uses, for the
+/// next batch, and for the one that is being gathered.
 enum { MOST_SLOTS = HFTA_BATCHES_OF_DATA - 1 + HFTA_MOST_POSTED_STEPS };
 
 struct hfta_feed {
   const hfta_dataset *dataset;
   const hfta_program *program;
   const hfta_observer *observer; ///< may be NULL
-  const bool *reads;
+  const bool *reads; ///< for each field and micro-batch, whether it is gathered
   bool training;
-  int64_t end;
-  int64_t taken;     ///< number of the consumer's next batch
-  int64_t held;      ///< number of batches before `taken` that the consumer
-                     ///< uses …
-  int64_t most_held; ///< … and the most that it may use
-  int64_t *indices;
+  int64_t end;   ///< the number after the last batch
+  int64_t taken; ///< the number of the batch that the consumer takes next
+  int64_t held;  ///< the number of batches that the consumer has taken and may
+                 ///< still use
+  int64_t most_held; ///< the limit of `held`: when it is reached, the oldest
+                     ///< batch is released
+  int64_t *indices;  ///< the samples of the batch that is being gathered
   int64_t slot_count;
   slot slots[MOST_SLOTS];
-  char *memory; ///< all slots' buffers; returned to the system as a whole,
-                ///< unlike malloc's
+  char *memory; ///< the buffers of all slots: mapped, so that the memory is
+                ///< returned to the system, which malloc may not do
   uint64_t memory_bytes;
 
   pthread_t thread;
   bool thread_started;
-  pthread_mutex_t mutex; ///< protects the members below, and the slots'
-                         ///< `filled`
+  /// Protects the members below, and `filled` of the slots.
+  pthread_mutex_t mutex;
   pthread_cond_t changed;
   bool stopping;
   hfta_status status;
@@ -61,6 +63,7 @@ int64_t hfta_steps_per_epoch(const hfta_dataset *dataset) {
 // The producer
 //===----------------------------------------------------------------------===//
 
+/// Lists the samples of training batch `number` in feed->indices.
 static void choose_training(hfta_feed *feed, int64_t number, slot *target) {
   const hfta_program *program = feed->program;
   int64_t per_epoch = hfta_steps_per_epoch(feed->dataset);
@@ -74,6 +77,8 @@ static void choose_training(hfta_feed *feed, int64_t number, slot *target) {
   target->valid = program->batch;
 }
 
+/// Lists the samples of evaluation batch `number` in feed->indices; pads the
+/// last batch with the last sample.
 static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
   int64_t batch = feed->program->batch, samples = feed->dataset->samples;
   int64_t begin = number * batch;
@@ -82,8 +87,8 @@ static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
     feed->indices[i] = begin + i < samples ? begin + i : samples - 1;
 }
 
-/// Gathers the micro-batches of a field that are read, each to its place in the
-/// batch.
+/// Gathers one field's samples of the micro-batches that this rank reads. Each
+/// micro-batch has its place in the whole batch.
 static hfta_status gather(hfta_feed *feed, uint32_t field, char *batch) {
   int64_t samples = hfta_program_micro_batch(feed->program);
   uint64_t bytes = hfta_batch_bytes(feed->program, field) /
@@ -111,6 +116,7 @@ static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
   return status;
 }
 
+/// Does as `fill`, and reports the activity to the observer, if there is one.
 static hfta_status fill_observed(hfta_feed *feed, int64_t number,
                                  slot *target) {
   if (!feed->observer)
@@ -123,7 +129,8 @@ static hfta_status fill_observed(hfta_feed *feed, int64_t number,
   return status;
 }
 
-/// Waits until the slot is free; false if the feed stops.
+/// Waits until the consumer has released the slot. Returns false if the feed is
+/// being stopped.
 static bool wait_for_slot(hfta_feed *feed, slot *target) {
   pthread_mutex_lock(&feed->mutex);
   while (target->filled && !feed->stopping)
@@ -133,6 +140,7 @@ static bool wait_for_slot(hfta_feed *feed, slot *target) {
   return go_on;
 }
 
+/// The feed's thread: gathers all batches in order, until the first failure.
 static void *feed_main(void *argument) {
   hfta_feed *feed = argument;
   hfta_status status = HFTA_OK;
@@ -191,8 +199,8 @@ void hfta_feed_offer(hfta_feed *feed, hfta_instance *instance) {
     hfta_instance_offer(instance, (const void *const *)source->inputs);
 }
 
-/// Returns the size of a buffer, rounded up, since buffers begin at multiples
-/// of 64 bytes.
+/// Returns the size in bytes of a field's buffer, rounded up to a multiple of
+/// 64, so that each buffer is aligned to 64 bytes.
 static uint64_t padded_batch_bytes(const hfta_program *program,
                                    uint32_t field) {
   return (hfta_batch_bytes(program, field) + 63) / 64 * 64;

@@ -1,10 +1,9 @@
 //===- shuffle.c - Counter-based order of samples -------------------------===//
 //
-// A Feistel network over the smallest power of two that holds all samples, with
-// Philox as round function. A position that leaves [0, samples) is permuted
-// again until it is back in range (cycle walking; fewer than two steps on
-// average).
-//
+// The permutation is a Feistel network over the smallest power of two, at least
+// 4, that holds all samples, with Philox as round function. A result outside
+// [0, samples) is permuted again until it is in the range ("cycle walking";
+// fewer than two passes on average).
 //===----------------------------------------------------------------------===//
 
 #include "data/shuffle.h"
@@ -47,14 +46,16 @@ hfta_order hfta_order_of_epoch(uint64_t samples, uint64_t epoch,
   return order;
 }
 
-/// Runs one pass through the network: a permutation of [0, 2^(left + right)).
+/// Applies the Feistel network: a permutation of [0, 2^(left_bits +
+/// right_bits)).
 static uint64_t permute(const hfta_order *order, uint64_t value) {
   enum { ROUNDS = 8 };
   uint32_t left_bits = order->left_bits, right_bits = order->right_bits;
   uint64_t left = value >> right_bits;
   uint64_t right = value & (((uint64_t)1 << right_bits) - 1);
   for (uint32_t round = 0; round < ROUNDS; ++round) {
-    // The halves swap roles and, where they differ, widths.
+    // The halves swap roles in each round. If their widths differ, these are
+    // swapped too.
     uint32_t counter[4] = {(uint32_t)right, round, (uint32_t)order->epoch,
                            (uint32_t)(order->epoch >> 32)};
     uint32_t random[4];

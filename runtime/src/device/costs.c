@@ -9,11 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/// The state of reading a file.
+/// The state of reading a file of times.
 typedef struct costs {
   const char *path;
   const hfta_program *program;
-  double *seconds; ///< NaN for a task that the file doesn't have
+  double *seconds; ///< for each task its time; NaN if the file doesn't have the
+                   ///< task
   hfta_json_reader reader;
   hfta_error *error;
 } costs;
@@ -42,7 +43,8 @@ static hfta_status note_task(costs *self, const char *name, double runs,
   return HFTA_OK;
 }
 
-/// Reads one entry of the list of tasks; its object has begun.
+/// Reads one entry of the list of tasks. The reader is behind the beginning of
+/// the entry's object.
 static hfta_status read_task(costs *self) {
   hfta_json_reader *reader = &self->reader;
   char name[256] = "";
@@ -115,7 +117,9 @@ static hfta_status check_schedule(costs *self, const hfta_schedule *schedule) {
   return HFTA_OK;
 }
 
-/// Checks that the file has every task of the step; any other task gets 0.
+/// Checks that the file has a time for every task of the step, or of an
+/// inference if the program doesn't train. Sets the times of other missing
+/// tasks to 0.
 static hfta_status check_tasks(costs *self) {
   const hfta_program *program = self->program;
   const char *name = hfta_program_trains(program) ? "step" : "infer";

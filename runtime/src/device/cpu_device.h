@@ -5,16 +5,16 @@
 
 #include "device/queue.h"
 
-/// The head of a device on the CPU; the functions of hfta_device_cpu work on
-/// any such device.
+/// The base of all devices that run on the CPU. The functions of
+/// hfta_device_cpu work on any device whose struct begins with this one.
 typedef struct hfta_cpu_device {
   hfta_device base;
   hfta_shared_pool *pool;
   hfta_queues *queues;
 } hfta_cpu_device;
 
-/// Starts the threads. `hfta_cpu_device_end` must be called even after a
-/// failure: it ends the threads that were started.
+/// Starts the threads of the pool and of the queues. Even after a failure,
+/// hfta_cpu_device_end must be called, to end the threads that were started.
 hfta_status hfta_cpu_device_begin(hfta_cpu_device *self,
                                   const hfta_device_options *options,
                                   hfta_error *error);

@@ -13,7 +13,8 @@ void hfta_cuda_calls_close(hfta_cuda_calls *self) {
   pthread_mutex_destroy(&self->mutex);
 }
 
-/// Makes a call on a thread of the driver.
+/// Runs a host function, on a thread of the driver, and keeps its error if it
+/// is the first one.
 static void make_call(void *argument) {
   const hfta_cuda_call *own = argument;
   hfta_cuda_calls *self = own->of;

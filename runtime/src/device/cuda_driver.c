@@ -9,8 +9,9 @@
 
 static const char library_name[] = "libcuda.so.1";
 
-/// Looks up a symbol. A function's address is copied as an object's bytes,
-/// since C has no cast between the two.
+/// Looks up a symbol and copies its address to `*out`. The address is copied
+/// bytewise, since ISO C has no cast from an object pointer to a function
+/// pointer.
 static bool find(void *library, const char *name, void *out) {
   void *symbol = dlsym(library, name);
   memcpy(out, &symbol, sizeof(symbol));

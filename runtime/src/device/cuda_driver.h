@@ -1,9 +1,10 @@
 //===- cuda_driver.h - The functions of NVIDIA's driver ---------*- C -*-===//
 //
-// The part of the driver API that is used, in declarations of our own: programs
-// are built without a CUDA toolkit, and the library is opened only when a GPU
-// is asked for. Types, codes and argument lists are those of NVIDIA's cuda.h;
-// where that is installed, a test compares them.
+// The part of the CUDA driver API that the runtime uses, with its own
+// declarations. So programs are built without a CUDA toolkit, and the driver's
+// library is opened only when a GPU is used. Types, codes and argument lists
+// are those of NVIDIA's cuda.h; a test compares them where that file is
+// installed.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_CUDA_DRIVER_H
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int hfta_cu_result; ///< 0: success
+typedef int hfta_cu_result; ///< a CUresult: 0 means success
 typedef int hfta_cu_device;
 typedef uint64_t hfta_cu_address;
 typedef struct CUctx_st *hfta_cu_context;
@@ -25,21 +26,21 @@ typedef struct CUevent_st *hfta_cu_event;
 typedef struct CUgraph_st *hfta_cu_graph;
 typedef struct CUgraphNode_st *hfta_cu_graph_node;
 typedef struct CUgraphExec_st *hfta_cu_graph_exec;
-/// CUtensorMap, which must be aligned to 64 bytes.
+/// A CUtensorMap, which must be aligned to 64 bytes.
 typedef struct hfta_cu_tensor_map {
   uint64_t opaque[16];
 } hfta_cu_tensor_map;
 typedef void (*hfta_cu_host_function)(void *argument);
 
-/// CUDA_KERNEL_NODE_PARAMS
+/// A copy of the struct CUDA_KERNEL_NODE_PARAMS.
 typedef struct hfta_cu_kernel_node {
   hfta_cu_function function;
   unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
   unsigned shared_bytes;
   void **parameters;
   void **extra;
-  void *kernel;            ///< used instead of `function`; always NULL here
-  hfta_cu_context context; ///< NULL: the current one
+  void *kernel;            ///< alternative to `function`; always NULL here
+  hfta_cu_context context; ///< NULL: the current context
 } hfta_cu_kernel_node;
 
 enum {
@@ -65,7 +66,7 @@ enum {
   HFTA_CU_MAP_FILL_ZEROS = 0
 };
 
-/// Lists the functions as X(member, the driver's name, arguments).
+/// The list of functions, as X(member, the driver's name, arguments).
 #define HFTA_CU_FUNCTIONS(X)                                                   \
   X(init, "cuInit", (unsigned flags))                                          \
   X(device_count, "cuDeviceGetCount", (int *count))                            \
@@ -141,18 +142,18 @@ typedef struct hfta_cuda {
   hfta_cu_result(*member) arguments;
   HFTA_CU_FUNCTIONS(HFTA_CU_MEMBER)
 #undef HFTA_CU_MEMBER
-  int is_emulated; ///< the driver is the emulated one: it runs only images of
-                   ///< kind HFTA_IMAGE_EMULATED
+  int is_emulated; ///< nonzero if the driver is the emulated one, which runs
+                   ///< only images of kind HFTA_IMAGE_EMULATED
 } hfta_cuda;
 
-/// Loads the functions of libcuda.so.1, which stays open once it was loaded.
-/// HFTA_UNSUPPORTED if there is no driver, or if it lacks a function. Any
-/// thread may call this.
+/// Loads the functions of libcuda.so.1 once per process; the library stays
+/// open. Fails with HFTA_UNSUPPORTED if there is no driver, or if it lacks a
+/// function. Any thread may call this.
 hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error);
 
 /// Fills the error with the name of a driver call and the meaning of its
-/// result; returns HFTA_INTERNAL. `of` names the object of the call; NULL if
-/// there is none.
+/// result, and returns HFTA_INTERNAL. `of` names the object of the call; NULL
+/// if there is none.
 hfta_status hfta_cuda_fail(const hfta_cuda *cuda, hfta_cu_result result,
                            const char *call, const char *of, hfta_error *error);
 

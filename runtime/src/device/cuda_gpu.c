@@ -2,8 +2,9 @@
 
 #include "device/cuda_gpu.h"
 
-/// Makes the calls that open a GPU, until one fails; `count` becomes the number
-/// of GPUs.
+/// Makes the driver calls that open a GPU, until one fails. `*call` becomes the
+/// name of the last call, `*count` the number of GPUs. If `index` isn't below
+/// that number, returns 0 without opening a GPU.
 static hfta_cu_result take(const hfta_cuda *cuda, int index,
                            hfta_cuda_gpu *self, int *count, const char **call) {
   hfta_cuda_chip *chip = &self->chip;

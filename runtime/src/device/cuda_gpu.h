@@ -5,15 +5,17 @@
 
 #include "device/cuda_images.h"
 
-/// A GPU in use. Its owner gives the context back to the driver.
+/// An open GPU. Its owner must release the context.
 typedef struct hfta_cuda_gpu {
   hfta_cu_device device;
-  hfta_cu_context context; ///< NULL while the driver has given none
+  hfta_cu_context context; ///< the primary context; NULL if it wasn't retained
   hfta_cuda_chip chip;
 } hfta_cuda_gpu;
 
-/// Opens GPU number `index`. No GPU at all is HFTA_UNSUPPORTED, too few GPUs
-/// are HFTA_USAGE.
+/// Opens GPU number `index` and retains its primary context. Fails with
+/// HFTA_UNSUPPORTED if there is no GPU, with HFTA_USAGE if `index` is too
+/// large, and with HFTA_INTERNAL if a driver call fails. `out` may hold a
+/// context even after a failure.
 hfta_status hfta_cuda_take_gpu(const hfta_cuda *cuda, int index,
                                hfta_cuda_gpu *out, hfta_error *error);
 

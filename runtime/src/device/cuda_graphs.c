@@ -8,18 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The header of a recorded task call. The segments' base addresses follow it,
-/// then the lists of copies, of slabs and of `keeps` flags that the call has.
+/// The header of a recorded task call. It is followed by the segments' base
+/// addresses, then by those of the call's lists `copies`, `slabs` and `keeps`
+/// that it has.
 typedef struct run_call {
-  uint64_t bytes; ///< the header and everything that follows it
+  uint64_t bytes; ///< size of the record: the header and everything that
+                  ///< follows it
   int64_t copy_count;
   uint32_t number;
-  uint32_t parts; ///< bits that say which of the lists there are
+  uint32_t parts; ///< bits HAS_*, which tell which of the lists follow
 } run_call;
 
 enum { HAS_COPIES = 1, HAS_SLABS = 2, HAS_KEEPS = 4 };
 
-/// A sequence of recorded calls; two runs are equal if their bytes are.
+/// A sequence of recorded calls. Two runs are equal if their bytes are equal.
 typedef struct run {
   char *bytes;
   size_t count, capacity;
@@ -28,15 +30,16 @@ typedef struct run {
 
 typedef struct graph {
   run of;
-  hfta_cu_graph_exec exec; ///< NULL while the run has come only once
+  hfta_cu_graph_exec exec; ///< NULL until the run comes a second time
   bool is_too_large;       ///< the driver has no memory for the graph
   uint64_t used;           ///< when the graph was last used
 } graph;
 
-/// The number of runs that are remembered: each schedule, each kind of step and
-/// each set of copies that are left has its own.
+/// The most runs that are remembered. Each schedule, each kind of step and each
+/// set of copies that still train has runs of its own.
 enum { MOST_GRAPHS = 64 };
 
+/// The runs that have come, and graphs for those that have come at least twice.
 struct hfta_cuda_graphs {
   const hfta_cuda_launcher *launcher;
   const hfta_program *program;
@@ -80,7 +83,8 @@ bool hfta_cuda_graphs_has_run(const hfta_cuda_graphs *self) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Rounds up to eight bytes, so that whatever follows is aligned.
+/// Rounds up to a multiple of eight bytes, so that the next part of a record is
+/// aligned.
 static uint64_t align(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 static bool reserve(run *self, uint64_t bytes) {
@@ -103,8 +107,8 @@ static void append(run *self, const void *list, uint64_t bytes) {
   self->count += align(bytes);
 }
 
-/// Returns a list that follows a call and moves `at` past it; NULL if the call
-/// has no such list.
+/// Returns the next list of a record and moves `*at` past it. If `is_there` is
+/// false, the call has no such list: returns NULL.
 static const void *take(const char **at, bool is_there, uint64_t bytes) {
   const char *list = *at;
   if (!is_there)
@@ -113,7 +117,8 @@ static const void *take(const char **at, bool is_there, uint64_t bytes) {
   return list;
 }
 
-/// The micro-batch isn't recorded, as the kernels don't depend on it.
+/// Records a call. The micro-batch isn't recorded, since kernels don't depend
+/// on it.
 bool hfta_cuda_graphs_add(hfta_cuda_graphs *self, const hfta_task_call *call,
                           uint32_t number) {
   uint64_t segments = self->program->segment_count;
@@ -139,8 +144,8 @@ bool hfta_cuda_graphs_add(hfta_cuda_graphs *self, const hfta_task_call *call,
   return true;
 }
 
-/// Reads the call at a place of a run, as it was added; moves the place past
-/// it.
+/// Reads the recorded call at `*at`, and moves `*at` past it. The call's lists
+/// point into the record.
 static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
                                 uint32_t *number) {
   const run_call *head = (const void *)*at;
@@ -162,7 +167,8 @@ static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Passes the run's kernels to a taker, one by one.
+/// Passes all kernels of the current run to a taker, in order. If one fails,
+/// returns its result and describes it in `failure`.
 static hfta_cu_result give_run(hfta_cuda_graphs *self,
                                const hfta_cuda_taker *taker,
                                hfta_cuda_failure *failure) {
@@ -183,7 +189,7 @@ static hfta_cu_result give_run(hfta_cuda_graphs *self,
   return 0;
 }
 
-/// Launches the run kernel by kernel, without a graph.
+/// Launches the kernels of the current run one by one, without a graph.
 static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
                                  hfta_cuda_failure *failure) {
   hfta_cuda_destination to = {self->launcher->cuda, stream};
@@ -191,7 +197,7 @@ static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
   return give_run(self, &taker, failure);
 }
 
-/// A graph that is being built.
+/// A graph under construction.
 typedef struct building {
   const hfta_cuda *cuda;
   hfta_cu_graph graph;
@@ -239,8 +245,8 @@ static hfta_cu_result add_kernel(void *argument,
                                       self->before, before_count, &node);
 }
 
-/// Builds the graph of a run that has come before. A run without kernels gets
-/// no graph.
+/// Builds the graph of the current run, as `built->exec`. A run without kernels
+/// gets no graph.
 static hfta_cu_result build(hfta_cuda_graphs *self, graph *built,
                             hfta_cuda_failure *failure) {
   building of = {.cuda = self->launcher->cuda};
@@ -277,8 +283,9 @@ static graph *find(hfta_cuda_graphs *self) {
   return NULL;
 }
 
-/// Adds a graph. If all places are taken, it replaces the least recently used
-/// one, whose execution the driver still finishes if it is in flight.
+/// Returns an unused entry for a graph. If there is none, frees the entry of
+/// the least recently used graph; if that is in flight, the driver still
+/// completes it.
 static graph *add_graph(hfta_cuda_graphs *self) {
   graph *added = &self->graphs[0];
   if (self->count < MOST_GRAPHS) {
@@ -292,8 +299,8 @@ static graph *add_graph(hfta_cuda_graphs *self) {
   return added;
 }
 
-/// Remembers the run. If there is no memory for that, nothing fails: the next
-/// equal run counts as the first one again.
+/// Remembers the current run. If there isn't enough memory, this does nothing:
+/// the next equal run then counts as the first one.
 static void remember(hfta_cuda_graphs *self) {
   char *bytes = malloc(self->current.count);
   if (!bytes)
@@ -305,9 +312,9 @@ static void remember(hfta_cuda_graphs *self) {
   added->used = self->now;
 }
 
-/// Launches the run as a graph if it has come before. If the driver has no
-/// memory for the graph, this run's kernels are launched one by one from then
-/// on.
+/// Launches the current run: as a graph if it has come before, else kernel by
+/// kernel. If the driver has no memory for the graph, this run's kernels are
+/// launched one by one from then on.
 static hfta_cu_result launch(hfta_cuda_graphs *self, hfta_cu_stream stream,
                              hfta_cuda_failure *failure) {
   graph *known = find(self);

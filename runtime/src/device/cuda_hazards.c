@@ -1,11 +1,12 @@
-//===- cuda_hazards.c - Which kernels wait for which ----------------------===//
+//===- cuda_hazards.c - Dependences between kernels -----------------------===//
 
 #include "device/cuda_hazards.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/// The bytes of an operand: `count` pieces, one for each copy, `stride` apart.
+/// The bytes of an operand: `count` pieces of `bytes` bytes, one for each copy,
+/// whose beginnings are `stride` bytes apart.
 typedef struct hfta_cuda_range {
   uint64_t begin, bytes, stride, count;
   bool is_written;
@@ -15,13 +16,13 @@ static uint64_t find_end(const range *self) {
   return self->begin + self->stride * (self->count - 1) + self->bytes;
 }
 
-/// Whether two ranges have a byte in common. The slabs of copies interleave
-/// their tensors, so two ranges of the same stride may have overlapping bounds
-/// and still no byte in common.
+/// Returns whether two ranges may have a byte in common. The slabs of copies
+/// follow each other, and each has a piece of every tensor. So the ranges of
+/// two tensors interleave: their bounds overlap, but they share no byte.
 static bool overlap(const range *one, const range *other) {
   if (one->begin >= find_end(other) || other->begin >= find_end(one))
     return false;
-  // A range with a single piece fits any stride.
+  // A range with a single piece (stride 0) is compatible with any stride.
   uint64_t stride = one->stride > 0 ? one->stride : other->stride;
   if (stride == 0 || (other->stride > 0 && stride != other->stride) ||
       one->bytes > stride || other->bytes > stride)
@@ -77,8 +78,9 @@ static bool add_range(hfta_cuda_hazards *self, range added) {
   return true;
 }
 
-/// Adds the ranges of a kernel's operands. All kernels that need scratch memory
-/// share one block of it, so they conflict.
+/// Adds the ranges of a kernel's operands. All kernels with scratch memory
+/// share one block of it, which counts as written, so that they wait for each
+/// other.
 static bool add_ranges(hfta_cuda_hazards *self,
                        const hfta_cuda_kernel *kernel) {
   const hfta_launch *launch = kernel->launch;

@@ -1,4 +1,4 @@
-//===- cuda_images.c - A program's kernels on a GPU -----------------------===//
+//===- cuda_images.c - Loading a program's kernels onto a GPU -------------===//
 
 #include "device/cuda_images.h"
 
@@ -10,8 +10,10 @@
 // Choosing an image
 //===----------------------------------------------------------------------===//
 
-/// Returns 10 times the major version plus the minor one; 0 if the text isn't
-/// the name of a chip.
+/// Returns the compute capability that a chip's name such as "sm_90a" contains,
+/// as 10 · major + minor; 0 if the text isn't a chip's name. `*is_specific`
+/// tells whether the name has a suffix, so that the image runs only on exactly
+/// this chip.
 static int version_of(const char *chip, bool *is_specific) {
   if (strncmp(chip, "sm_", 3) != 0)
     return 0;
@@ -21,8 +23,8 @@ static int version_of(const char *chip, bool *is_specific) {
   return (int)version;
 }
 
-/// Rates how well an image suits the chip: higher is better, 0 means that it
-/// can't run.
+/// Returns how well an image suits the chip: higher is better, 0 means that the
+/// image can't run.
 static int rate(const hfta_image *image, uint32_t kind,
                 const hfta_cuda_chip *chip) {
   bool is_specific;
@@ -36,8 +38,8 @@ static int rate(const hfta_image *image, uint32_t kind,
   return 2 * version + is_specific;
 }
 
-/// Chooses the best image of a kind. Further images of the same chip and kind
-/// belong to it.
+/// Returns the image of a kind that suits the chip best; NULL if none does. All
+/// images of its chip and kind together contain the program's kernels.
 static const hfta_image *choose(const hfta_image_table *table, uint32_t kind,
                                 const hfta_cuda_chip *chip) {
   const hfta_image *best = NULL;
@@ -90,8 +92,8 @@ static void unload_modules(hfta_cuda_images *self) {
   self->count = 0;
 }
 
-/// Loads all images with the chosen one's chip and kind; returns the first
-/// result that isn't success.
+/// Loads all images of the chosen image's chip and kind. Returns the first
+/// driver result that isn't 0; then no image is loaded.
 static hfta_cu_result load_parts(hfta_cuda_images *self,
                                  const hfta_image_table *table,
                                  const hfta_image *chosen) {
@@ -146,8 +148,8 @@ static hfta_status load_modules(hfta_cuda_images *self,
                    error ? error->message : "");
 }
 
-/// Allows launches of the kernel to ask for the dynamic shared memory that they
-/// need, which may be more than the driver's default.
+/// Raises the kernel's limit of dynamic shared memory to the size that its
+/// launches need, which may be more than the driver's default.
 static hfta_status allow_shared_memory(const hfta_cuda *cuda,
                                        const hfta_task *task,
                                        const hfta_launch *launch,

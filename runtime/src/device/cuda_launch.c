@@ -1,10 +1,11 @@
-//===- cuda_launch.c - Tasks on a GPU -------------------------------------===//
+//===- cuda_launch.c - Launching tasks on a GPU ---------------------------===//
 
 #include "device/cuda_launch.h"
 
 #include "device/cuda_maps.h"
 
-/// The driver's limit for a grid's third extent.
+/// The most copies of one launch: copies are the grid's z dimension, which the
+/// driver limits.
 enum { MOST_COPIES = 65535 };
 
 static uint64_t count_blocks(const hfta_launch *launch) {
@@ -12,8 +13,8 @@ static uint64_t count_blocks(const hfta_launch *launch) {
          launch->block_threads;
 }
 
-/// Returns the most threads that a block of the launch may have, whichever
-/// images are loaded.
+/// Returns the most threads per block that the launch may use, whichever images
+/// are loaded.
 static uint64_t count_threads(const hfta_launch *launch) {
   const hfta_warp_group_launch *groups = launch->warp_groups;
   return groups && groups->block_threads > launch->block_threads
@@ -34,8 +35,8 @@ uint64_t hfta_cuda_scratch_bytes(const hfta_program *program, int64_t copies) {
   return most;
 }
 
-/// Counts the successive copies from a position on whose operands lie at equal
-/// distances.
+/// Returns the number of consecutive copies, from `position` in the call's
+/// list, whose operands have a constant stride.
 static int64_t count_together(const hfta_task_call *call, int64_t position) {
   int64_t count = 1;
   while (count < MOST_COPIES && position + count < call->copy_count &&
@@ -47,9 +48,9 @@ static int64_t count_together(const hfta_task_call *call, int64_t position) {
   return count;
 }
 
-/// Fills in the parameters: for each operand the address for the copy at a
-/// position and the stride to the next copy; then the scratch memory, and
-/// tensor maps for `copies` copies if the kernel has any.
+/// Fills in the kernel's parameters: for each operand its address for the copy
+/// at `position` and the stride to the next copy, then the scratch memory, and
+/// the tensor maps for `copies` copies if the kernel has any.
 static hfta_cu_result bind(const hfta_cuda_launcher *self,
                            const hfta_task_call *call,
                            const hfta_launch *launch, int64_t position,
@@ -68,14 +69,14 @@ static hfta_cu_result bind(const hfta_cuda_launcher *self,
   bool has_maps = groups && groups->map_count > 0;
   if (has_maps)
     self->places[count++] = self->maps;
-  // The emulated driver finds the end of the parameters by a NULL.
+  // The emulated driver finds the end of the parameters by this NULL.
   self->places[count] = NULL;
   return has_maps ? hfta_cuda_make_maps(self->cuda, launch, self->parameters,
                                         (uint64_t)copies, self->maps)
                   : 0;
 }
 
-/// The arguments of one hfta_cuda_give.
+/// The arguments of a call of hfta_cuda_give.
 typedef struct giving {
   const hfta_cuda_launcher *launcher;
   const hfta_task_call *call;
@@ -83,8 +84,8 @@ typedef struct giving {
   hfta_cuda_failed *failed;
 } giving;
 
-/// Passes on one kernel for `count` copies from a position of the call's list
-/// on.
+/// Passes a kernel to the taker, for `count` copies from `position` in the
+/// call's list.
 static hfta_cu_result give_for(const giving *self, const hfta_launch *launch,
                                hfta_cu_function function, int64_t position,
                                int64_t count) {

@@ -1,13 +1,14 @@
-//===- cuda_maps.c - Operands that a GPU copies box by box ----------------===//
+//===- cuda_maps.c - Tensor maps of operands ------------------------------===//
 
 #include "device/cuda_maps.h"
 
 #include <string.h>
 
-/// The dimensions of an operand, and one for its copies.
+/// The most dimensions of a tensor map: those of an operand, and one for its
+/// copies.
 enum { MOST_DIMENSIONS = HFTA_MAX_MAP_RANK + 1 };
 
-/// The driver requires strides to be multiples of this.
+/// The driver requires strides to be multiples of this number of bytes.
 enum { STRIDE_BYTES = 16 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit) {
@@ -26,7 +27,8 @@ uint64_t hfta_cuda_most_map_bytes(const hfta_program *program) {
   return hfta_map_block_bytes(most);
 }
 
-/// Returns the swizzle mode for rows of `row_bytes` bytes in shared memory.
+/// Returns the driver's swizzle mode for a box whose rows have `row_bytes`
+/// bytes in shared memory.
 static int swizzle_of(uint64_t row_bytes) {
   switch (row_bytes) {
   case 32:
@@ -38,8 +40,8 @@ static int swizzle_of(uint64_t row_bytes) {
   }
 }
 
-/// Encodes one tensor map. The copies are the last dimension; a box holds one
-/// copy.
+/// Encodes one tensor map. Copies are the last dimension, in which a box has
+/// size 1.
 static hfta_cu_result make_map(const hfta_cuda *cuda,
                                const hfta_tensor_map *map, uint64_t address,
                                uint64_t copy_stride, uint64_t copies,
@@ -59,8 +61,8 @@ static hfta_cu_result make_map(const hfta_cuda *cuda,
   strides[map->rank] =
       copy_stride > 0 ? copy_stride : round_up(end, STRIDE_BYTES);
   box[map->rank] = steps[map->rank] = 1;
-  // The driver takes no stride for the first dimension, whose elements are
-  // contiguous.
+  // The driver takes no stride for the first dimension, since its elements must
+  // be contiguous.
   return cuda->tensor_map_encode(
       out, map->element_bytes == 2 ? HFTA_CU_MAP_UINT16 : HFTA_CU_MAP_UINT32,
       map->rank + 1, (void *)(uintptr_t)address, sizes, strides + 1, box, steps,

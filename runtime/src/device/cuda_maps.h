@@ -1,7 +1,8 @@
-//===- cuda_maps.h - Operands that a GPU copies box by box ------*- C -*-===//
+//===- cuda_maps.h - Tensor maps of operands ----------------------*- C -*-===//
 //
-// A kernel that copies operands box by box through tensor maps has one more
-// parameter: a block of maps (see hfta_warp_group_launch).
+// Tensor maps, by which a GPU's TMA unit copies boxes of an operand to shared
+// memory. A kernel that uses them has one more parameter: a block of maps (see
+// hfta_warp_group_launch).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_CUDA_MAPS_H
@@ -10,13 +11,13 @@
 #include "device/cuda_driver.h"
 #include "hfta/program.h"
 
-/// Returns the size of the largest block of maps that any launch of a program
-/// needs; 0 if none needs maps.
+/// Returns the bytes of the largest block of maps that any launch of a program
+/// needs; 0 if no launch needs maps.
 uint64_t hfta_cuda_most_map_bytes(const hfta_program *program);
 
-/// Fills the block of a launch that has maps. `parameters` holds an address and
-/// a stride from copy to copy for each operand, for `copies` copies. Returns
-/// the driver's result.
+/// Fills the block of maps of a launch. `parameters` holds, for each operand,
+/// its address and the stride in bytes from copy to copy; the launch is for
+/// `copies` copies. Returns the driver's result.
 hfta_cu_result hfta_cuda_make_maps(const hfta_cuda *cuda,
                                    const hfta_launch *launch,
                                    const uint64_t *parameters, uint64_t copies,

@@ -1,4 +1,4 @@
-//===- cuda_marks.c - Points in the work of all streams -------------------===//
+//===- cuda_marks.c - Barriers across all streams -------------------------===//
 
 #include "device/cuda_marks.h"
 
@@ -32,8 +32,8 @@ void hfta_cuda_marks_close(hfta_cuda_marks *self) {
   free(self->reached);
 }
 
-/// The first stream waits for all others and records the mark's event; then the
-/// others wait for that event.
+/// Implements the barrier: the first stream waits for all others and records
+/// the mark's event, then the others wait for that event.
 hfta_cu_result hfta_cuda_marks_set(hfta_cuda_marks *self, uint32_t number,
                                    const char **call) {
   const hfta_cuda *cuda = self->cuda;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Splits "kind" or "kind:3". Returns the kind's length; 0 if the text is
-/// malformed.
+/// Splits a text such as "cuda" or "cuda:3" into a kind and an index, which
+/// defaults to 0. Returns the length of the kind; 0 if the text is malformed.
 static size_t parse_name(const char *text, int *out_index) {
   size_t length = strcspn(text, ":");
   *out_index = 0;
@@ -31,7 +31,7 @@ const hfta_device_functions *hfta_device_find(const char *text) {
   return NULL;
 }
 
-/// Opens a device given as "KIND:FILE".
+/// Opens a device of a kind that takes a file, given as "KIND:FILE".
 static hfta_status open_by_file(const hfta_device_functions *functions,
                                 const char *text, hfta_device_options *options,
                                 hfta_device **out, hfta_error *error) {

@@ -31,7 +31,7 @@ static hfta_status create_pool(const hfta_device_options *options,
   return HFTA_OK;
 }
 
-/// Leaves the pool; the last device that uses it destroys it.
+/// Ends a device's use of the pool; the last device destroys it.
 static void leave_pool(hfta_shared_pool *shared) {
   if (!shared || atomic_fetch_sub(&shared->users, 1) > 1)
     return;

@@ -1,10 +1,10 @@
 //===- device_cuda.c - An NVIDIA GPU as a device --------------------------===//
 //
-// Queues are CUDA streams, and events are CUDA events. Successive tasks of a
-// queue are collected until another command comes, and then go to the stream
+// Queues are CUDA streams, and events are CUDA events. Consecutive tasks of a
+// queue are collected until another command comes, and are then launched
 // together as one run (cuda_graphs.h). The host blocks only in `wait` and
-// `wait_until`, which also report earlier failures. While somebody observes,
-// each command is waited for, so that it can be timed.
+// `wait_until`, which also report failures of earlier commands. While there is
+// an observer, the host waits for each command, so that it can be timed.
 //===----------------------------------------------------------------------===//
 
 #include "device/cuda_calls.h"
@@ -30,19 +30,20 @@ typedef struct cuda_device {
   hfta_cu_event *events;
   bool *is_recorded;
   hfta_cuda_marks marks;
-  bool is_lost[HFTA_DEVICE_MARKS]; ///< a command before the mark has failed
-  uint64_t
-      calls_before[HFTA_DEVICE_MARKS]; ///< number of host functions that
-                                       ///< streams were given before the mark
+  bool is_lost[HFTA_DEVICE_MARKS]; ///< whether a command before the mark has
+                                   ///< failed
+  /// The number of host functions that streams were given before the mark.
+  uint64_t calls_before[HFTA_DEVICE_MARKS];
   hfta_cuda_launcher launcher;
   hfta_cuda_graphs *graphs;
-  uint32_t run_queue; ///< the queue that the current run of tasks is for, if
-                      ///< there is one
+  uint32_t run_queue; ///< the queue of the collected tasks, if there are any
   hfta_cuda_calls calls;
   const hfta_observer *observer;
-  hfta_status status; ///< the first failure since the last wait
+  hfta_status status; ///< the first failure of a driver call since the last
+                      ///< wait
   hfta_error error;
-  double computed;
+  double computed; ///< seconds that tasks have taken while there was an
+                   ///< observer
 } cuda_device;
 
 static cuda_device *own(hfta_device *device) { return (cuda_device *)device; }
@@ -51,8 +52,9 @@ static cuda_device *own(hfta_device *device) { return (cuda_device *)device; }
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// Checks the result of a driver call; returns whether it has succeeded. The
-/// first failure is kept for `wait`.
+/// Checks the result of a driver call, and keeps the first failure for `wait`.
+/// Returns whether the call has succeeded. `of` names the object of the call;
+/// NULL if there is none.
 static bool note(cuda_device *self, hfta_cu_result result, const char *call,
                  const char *of) {
   if (result == 0)
@@ -66,7 +68,8 @@ static bool note(cuda_device *self, hfta_cu_result result, const char *call,
   return false;
 }
 
-/// Returns the first failure since this was last called, and clears it.
+/// Returns and clears the first failure since the last call; a driver call's
+/// failure takes precedence over a host function's.
 static hfta_status take_error(cuda_device *self, hfta_error *error) {
   hfta_status calls =
       hfta_cuda_calls_take_error(&self->calls, UINT64_MAX, error);
@@ -77,7 +80,8 @@ static hfta_status take_error(cuda_device *self, hfta_error *error) {
   return hfta_fail(error, status, "%s", self->error.message);
 }
 
-/// Makes the GPU's context current on the calling thread.
+/// Makes the GPU's context current on the calling thread. Returns false if that
+/// fails or an earlier failure hasn't been reported yet.
 static bool enter(cuda_device *self) {
   return self->status == HFTA_OK &&
          note(self, self->cuda->context_set(self->gpu.context),
@@ -88,8 +92,8 @@ static bool enter(cuda_device *self) {
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Waits for all streams, also for those with failed work: the memory that
-/// their work uses is about to be freed.
+/// Waits for all streams, even those with failed work, because the memory that
+/// they use is about to be freed.
 static void finish_streams(cuda_device *self) {
   for (uint32_t i = 0; self->streams && i < self->queue_count; ++i)
     if (self->streams[i])
@@ -203,8 +207,8 @@ static hfta_status cuda_open(const hfta_device_options *options,
   hfta_cuda_calls_open(&self->calls);
   self->program = options->program;
   self->index = options->index;
-  // Copies take turns in groups of as many as there are threads: on a GPU all
-  // of them go at once.
+  // A turn has as many copies as there are threads, and on a GPU all copies run
+  // at once.
   self->threads = (int)options->copies;
   hfta_status status = begin(self, options, error);
   if (status == HFTA_OK)
@@ -233,7 +237,8 @@ static hfta_status fail_memory(cuda_device *self, uint64_t bytes,
                    (unsigned long long)available);
 }
 
-/// The driver aligns all allocations to at least 256 bytes.
+/// Allocates zeroed memory. `alignment` isn't needed: the driver aligns all
+/// allocations to at least 256 bytes.
 static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
                                  uint64_t alignment, void **out,
                                  hfta_error *error) {
@@ -263,7 +268,7 @@ static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
     *out = (void *)(uintptr_t)address;
     return HFTA_OK;
   }
-  // Work of the stream may still write to the memory.
+  // The stream may still be writing to the memory, so wait before freeing it.
   hfta_status status = hfta_cuda_fail(self->cuda, result, call, NULL, error);
   if (address) {
     self->cuda->stream_synchronize(self->streams[0]);
@@ -279,7 +284,7 @@ static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
     self->cuda->memory_free((hfta_cu_address)(uintptr_t)memory);
 }
 
-/// Allocates the kernels' scratch memory.
+/// Allocates scratch memory for kernels that run for at most `copies` copies.
 static hfta_status cuda_reserve(hfta_device *device, int64_t copies,
                                 hfta_error *error) {
   cuda_device *self = own(device);
@@ -318,7 +323,7 @@ static void *cuda_host_address(hfta_device *device, void *memory) {
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Launches the collected tasks of a queue on its stream.
+/// Launches the collected tasks, if they are for this queue.
 static void flush(cuda_device *self, uint32_t queue) {
   if (!hfta_cuda_graphs_has_run(self->graphs) || self->run_queue != queue)
     return;
@@ -330,15 +335,15 @@ static void flush(cuda_device *self, uint32_t queue) {
   note(self, result, failure.call, failure.of);
 }
 
-/// Makes the GPU's context current, after launching the queue's collected
-/// tasks.
+/// Launches the queue's collected tasks, and makes the GPU's context current.
+/// Returns false after a failure that wasn't reported yet.
 static bool enter_queue(cuda_device *self, uint32_t queue) {
   flush(self, queue);
   return enter(self);
 }
 
-/// Reports a command to the observer, if there is one, after waiting for its
-/// end.
+/// If there is an observer, waits for the end of a command that began at time
+/// `from` and reports it.
 static void tell(cuda_device *self, hfta_activity *activity, double from) {
   if (!self->observer || self->status != HFTA_OK)
     return;
@@ -370,8 +375,8 @@ static void cuda_fill(hfta_device *device, uint32_t queue, void *to,
       from);
 }
 
-/// The copy needs no direction: the driver distinguishes host memory from
-/// device memory by its address.
+/// Copies memory. The driver tells host memory from device memory by the
+/// address, so no direction is needed.
 static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
                       const void *from, uint64_t bytes) {
   cuda_device *self = own(device);
@@ -390,7 +395,8 @@ static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
       begin);
 }
 
-/// hftac compiles no program for a GPU that has a store.
+/// Records a failure. hftac compiles no program with a store for a GPU, so this
+/// isn't reached.
 static void refuse_store(cuda_device *self) {
   if (self->status == HFTA_OK)
     self->status = hfta_fail(&self->error, HFTA_UNSUPPORTED,
@@ -417,7 +423,7 @@ static void cuda_evict(hfta_device *device, uint32_t queue, hfta_store *store,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Launches a task at once and alone, so that it can be timed.
+/// Launches a task immediately and without a graph, so that it can be timed.
 static void run_observed(cuda_device *self, uint32_t queue,
                          const hfta_task_call *call, uint32_t number) {
   if (!enter_queue(self, queue))
@@ -456,7 +462,7 @@ static void cuda_run(hfta_device *device, uint32_t queue,
 }
 
 //===----------------------------------------------------------------------===//
-// The host, and order
+// Host functions, events and marks
 //===----------------------------------------------------------------------===//
 
 static void cuda_call(hfta_device *device, uint32_t queue,
@@ -495,7 +501,7 @@ static void cuda_await(hfta_device *device, uint32_t queue, uint32_t event) {
          "cuStreamWaitEvent", NULL);
 }
 
-/// Does nothing: no threads of the host run kernels.
+/// Does nothing, since no threads of the host run kernels.
 static void cuda_use_threads(hfta_device *device, hfta_device *of) {
   (void)device;
   (void)of;
@@ -507,9 +513,9 @@ static double cuda_computed(hfta_device *device) {
   return own(device)->computed;
 }
 
-/// Waits for the queues whose bits are set in `queues`, and notes failures. It
-/// waits for all of them even after a failure, since callers then free memory
-/// that the queues' work uses.
+/// Waits for the queues whose bits are set in `queues`, and keeps the first
+/// failure. Waits for all of them even after a failure, because callers then
+/// free memory that the queues' work uses.
 static void finish_queues(cuda_device *self, uint64_t queues) {
   for (uint32_t i = 0; i < self->queue_count; ++i) {
     if (!(queues >> (i < 63 ? i : 63) & 1))
@@ -535,9 +541,9 @@ static hfta_status cuda_wait(hfta_device *device, hfta_error *error) {
   return cuda_wait_for(device, UINT64_MAX, error);
 }
 
-/// Launches collected tasks before the mark, so that their failures count as
-/// earlier than it. Failures of host functions are known later: see
-/// settle_calls.
+/// Sets a mark. Collected tasks are launched before it, so that their failures
+/// count as failures before the mark. Failures of host functions become known
+/// only later: see settle_calls.
 static void cuda_mark(hfta_device *device, uint32_t number) {
   cuda_device *self = own(device);
   const char *call;
@@ -549,9 +555,9 @@ static void cuda_mark(hfta_device *device, uint32_t number) {
   self->calls_before[number] = self->calls.count;
 }
 
-/// Reports a failure of the host functions before a mark, all of which have
-/// ended. After a failure it waits for all queues, so that no work after the
-/// mark is in flight.
+/// Returns the failure of a host function that was called before a mark, all of
+/// which have ended. After a failure, waits for all queues, so that no work
+/// after the mark is in flight.
 static hfta_status settle_calls(cuda_device *self, uint32_t number,
                                 hfta_error *error) {
   uint64_t end = self->calls_before[number];
@@ -562,7 +568,8 @@ static hfta_status settle_calls(cuda_device *self, uint32_t number,
   return status;
 }
 
-/// Failures since the mark aren't reported yet.
+/// Waits for a mark. Failures of commands after the mark are left to later
+/// calls, unless a command before the mark has failed.
 static hfta_status cuda_wait_until(hfta_device *device, uint32_t number,
                                    hfta_error *error) {
   cuda_device *self = own(device);

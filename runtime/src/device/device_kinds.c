@@ -1,7 +1,7 @@
 //===- device_kinds.c - The table of devices ------------------------------===//
 //
-// The table has a file of its own, so that a program that brings its own table
-// is linked with that one instead.
+// The table is in a file of its own, so that a program can be linked with a
+// table of its own instead.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/device.h"

@@ -1,9 +1,9 @@
 //===- device_paced.c - A CPU whose tasks take the times in a file --------===//
 //
-// Schedules, transfers and messages are those of the CPU, but tasks only sleep,
-// so that many ranks fit on few processors. If a sleep takes too long, the
-// excess is subtracted from the next task of the same queue, provided that it
-// follows at once.
+// Schedules, transfers and messages are executed as on the CPU, but tasks only
+// sleep, for times from a file. So schedules of many ranks can be measured on
+// few processors. If a sleep takes too long, the next task of the queue sleeps
+// less, provided that it follows immediately.
 //===----------------------------------------------------------------------===//
 
 #include "device/costs.h"
@@ -13,11 +13,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/// The longest gap in seconds between two tasks of which the second counts as
-/// following at once.
+/// The longest gap, in seconds, between two tasks of a queue of which the
+/// second counts as following immediately.
 static const double at_once = 100e-6;
 
-/// When the last task of a queue should have ended, and when it did.
+/// The times at which the last task of a queue should have ended, and did end.
 typedef struct pace {
   double planned, ended;
 } pace;
@@ -25,8 +25,8 @@ typedef struct pace {
 typedef struct paced_device {
   hfta_cpu_device cpu;
   hfta_device_functions functions;
-  double *seconds; ///< the duration of one run of each task
-  pace *paces;     ///< one for each queue, used only by the queue's thread
+  double *seconds; ///< for each task, the duration of one run
+  pace *paces;     ///< for each queue; used only by the queue's thread
 } paced_device;
 
 static void sleep_until(double time) {

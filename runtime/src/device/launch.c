@@ -1,15 +1,16 @@
-//===- launch.c - Tasks on a pool of threads ------------------------------===//
+//===- launch.c - Running tasks on a pool of threads ----------------------===//
 
 #include "hfta/launch.h"
 
-/// Consecutive launches, for a call's copies from position `first` on.
+/// Consecutive launches of a task, to be run for some of the call's copies.
 typedef struct work {
   hfta_pool *pool;
   const hfta_task_call *call;
   const hfta_launch *launches;
   int64_t count;
   int64_t first;
-  int64_t copies; ///< the number of copies
+  int64_t copies; ///< the number of copies; position `first` in the call's list
+                  ///< is the first one
 } work;
 
 int64_t hfta_call_copy(const hfta_task_call *call, int64_t position) {
@@ -33,14 +34,15 @@ void *hfta_call_address(const hfta_task_call *call, const hfta_launch *launch,
          row->copy_stride * (uint64_t)place;
 }
 
-/// Finds the buffers for the copy at a position of the call's list.
+/// Fills in the addresses of the first launch's operands, for the copy at a
+/// position of the call's list.
 static void bind(const work *self, int64_t position, void **buffers) {
   for (uint32_t i = 0; i < self->launches->binding_count; ++i)
     buffers[i] = hfta_call_address(self->call, self->launches, i, position);
 }
 
-/// Runs items `begin` to `end` of one kernel; items are numbered copy after
-/// copy.
+/// Runs items `begin` to `end` - 1 of a kernel. Items are numbered
+/// consecutively over all copies, from copy `first` on.
 static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   const hfta_launch *launch = self->launches;
@@ -55,16 +57,16 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
-/// Runs groups of items, where items are numbered copy after copy over all
-/// copies and a group has as many items as the kernel has lanes.
+/// Runs groups `begin` to `end` - 1 of a kernel with lanes. Items are numbered
+/// consecutively over all copies; a group has one item per lane. If the last
+/// group isn't full, its remaining lanes repeat the last item.
 static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   const hfta_launch *launch = self->launches;
   void *buffers[HFTA_MAX_BINDINGS];
   int64_t items[HFTA_MAX_BINDINGS];
   void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
-  // The cast goes through a neutral function type, which avoids a compiler
-  // warning.
+  // The cast goes through void (*)(void) to avoid a compiler warning.
   hfta_lanes_kernel kernel = (hfta_lanes_kernel)(void (*)(void))launch->kernel;
   int64_t last = self->copies * launch->items - 1;
   for (int64_t group = begin; group < end; ++group) {
@@ -79,8 +81,8 @@ static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
-/// Runs all kernels for one copy, then for the next: a kernel finds the results
-/// of the one before in the thread's caches.
+/// Runs all launches for one copy before those for the next copy, so that a
+/// kernel finds the previous kernel's results in the thread's caches.
 static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   for (int64_t position = begin; position < end; ++position) {
@@ -94,6 +96,8 @@ static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
+/// Divides `count` pieces of work among the pool's threads; without a pool, the
+/// calling thread does all of them.
 static void share_out(hfta_pool *pool, int64_t count,
                       hfta_range_function function, void *argument) {
   if (pool)
@@ -102,7 +106,7 @@ static void share_out(hfta_pool *pool, int64_t count,
     function(argument, 0, count, 0);
 }
 
-/// Divides the items of one launch among the threads.
+/// Runs the first launch, and divides its items among the threads.
 static void share_items(work *self) {
   int64_t items = self->copies * self->launches->items;
   int64_t lanes = self->launches->lanes;
@@ -112,6 +116,7 @@ static void share_items(work *self) {
     share_out(self->pool, items, run_items, self);
 }
 
+/// Checks that every kernel of the task has enough scratch memory and buffers.
 static hfta_status check(const hfta_pool *pool, const hfta_task *task,
                          hfta_error *error) {
   uint64_t scratch = pool ? hfta_pool_scratch_bytes(pool) : 0;
@@ -129,11 +134,12 @@ static hfta_status check(const hfta_pool *pool, const hfta_task *task,
   return HFTA_OK;
 }
 
-/// Runs a group of launches that join its first one, for each copy.
+/// Runs consecutive launches for each copy. If there are several, most copies
+/// run through all of them without a barrier in between.
 static void run_joined(work self) {
   int64_t copies = self.copies;
-  // Each thread takes an equal number of whole copies; all threads share the
-  // items of the rest.
+  // Each thread runs the same number of whole copies. For the remaining copies,
+  // all threads share each launch's items.
   if (self.count > 1) {
     int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
     int64_t whole = copies - copies % threads;
@@ -145,7 +151,8 @@ static void run_joined(work self) {
     share_items(&self);
 }
 
-/// Runs a launch once for all copies, or only for the copy that it belongs to.
+/// Runs a launch once: for the copy that it belongs to, or for all copies
+/// together if it belongs to none.
 static void run_once(work self) {
   int64_t copy = self.launches->copy;
   if (copy >= 0)
@@ -158,7 +165,9 @@ static void run_once(work self) {
     share_items(&self);
 }
 
-/// A kernel with lanes doesn't join, as it runs for all copies at once.
+/// Returns whether a launch can run without a barrier after the previous one,
+/// copy by copy. Kernels with lanes can't, since their groups extend over
+/// several copies.
 static bool joins(const hfta_launch *launch) {
   return launch->joins && launch->lanes == 0 && launch[-1].lanes == 0;
 }

@@ -1,9 +1,9 @@
 //===- pool.c - A thread pool with a static schedule ----------------------===//
 //
-// The caller publishes a job by raising `generation`; workers count
-// `pending` down. Both sides spin for a few microseconds and then sleep on a
-// futex. A counter of sleepers saves the wake-up call when nobody sleeps.
-//
+// To start a job, the caller increments `generation`; the workers, which are
+// the pool's threads, then decrement `pending`. Both sides spin for a few
+// microseconds before they sleep on a futex. The number of sleepers is counted,
+// so that the system call that wakes them is made only if there are any.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
@@ -30,13 +30,13 @@ typedef struct worker {
 } worker;
 
 struct hfta_pool {
-  // The caller writes these before it raises `generation`.
+  // The caller writes the next three members before it increments `generation`.
   hfta_range_function function;
   void *argument;
   int64_t count;
 
-  // Each of the two groups has a cache line of its own: workers poll one, the
-  // caller the other.
+  // Each of the two groups has a cache line of its own, since workers poll the
+  // first group and the caller polls the second one.
   _Alignas(64) _Atomic uint32_t generation;
   _Atomic uint32_t sleepers;
   _Atomic uint32_t stopping;
@@ -46,8 +46,8 @@ struct hfta_pool {
   _Alignas(64) int threads;
   int started;
   int spin_rounds;
-  uint64_t scratch_bytes;  // per thread, as asked for
-  uint64_t scratch_stride; // rounded up to pages
+  uint64_t scratch_bytes;  // bytes per thread, as requested
+  uint64_t scratch_stride; // bytes per thread, rounded up to pages
   char *scratch;
   worker workers[];
 };
@@ -72,6 +72,7 @@ static void relax(void) {
 #endif
 }
 
+/// Waits until `generation` differs from `seen`. Returns the new value.
 static uint32_t wait_for_job(hfta_pool *pool, uint32_t seen) {
   for (int i = 0; i < pool->spin_rounds; ++i) {
     uint32_t now =
@@ -111,8 +112,8 @@ static void raise_generation(hfta_pool *pool) {
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Returns the first index of a thread's range; count * thread can't be
-/// computed directly, as it overflows for large counts.
+/// Returns the beginning of a thread's range. Doesn't compute count * thread /
+/// threads, since the product may overflow.
 static int64_t range_begin(int64_t count, int threads, int thread) {
   int64_t share = count / threads, rest = count % threads;
   return share * thread + (thread < rest ? thread : rest);
@@ -161,9 +162,10 @@ void hfta_parallel_for(hfta_pool *pool, int64_t count,
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Returns this rank's share of the host's processors. Where a launcher binds
-/// ranks, the processors that this rank may run on may be shared with some
-/// other ranks or belong to it alone, so all the host's processors are divided.
+/// Returns this rank's share of the host's processors, at most the `allowed`
+/// ones. If a launcher binds ranks to processors, `allowed` may be the
+/// processors of this rank alone or of several ranks, so the processors of the
+/// whole host are divided among its ranks.
 static int64_t share_of_host(int64_t allowed) {
   hfta_launcher launcher;
   hfta_launcher_find(&launcher);
@@ -234,8 +236,8 @@ hfta_status hfta_pool_create(int threads, uint64_t scratch_bytes,
   memset(pool, 0, bytes);
   pool->threads = threads;
   pool->scratch_bytes = scratch_bytes;
-  // With more threads than processors, a thread that spins would keep another
-  // one from working.
+  // With more threads than processors, a spinning thread would keep another one
+  // from working.
   pool->spin_rounds = threads <= processors ? SPIN_ROUNDS : 0;
   hfta_status status = map_scratch(pool, error);
   if (status == HFTA_OK)

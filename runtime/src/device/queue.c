@@ -1,4 +1,4 @@
-//===- queue.c - Work that is done later, in order ------------------------===//
+//===- queue.c - Command queues of a device on the CPU --------------------===//
 
 #include "device/queue.h"
 #include "system/clock.h"
@@ -8,47 +8,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY = 64 }; // the length of a queue
+enum { CAPACITY = 64 }; // the most commands in a queue
 
 typedef struct queue {
   hfta_queues *all;
   pthread_t thread;
   bool started;
-  /// Wakes only the thread that waits: the queue's own, or the host for the
-  /// first queue. Each thread that wakes in vain takes time from those that
-  /// compute.
+  /// The condition on which a single thread waits: the queue's own, or the host
+  /// for queue 0. So no thread wakes in vain, which would take time from
+  /// threads that compute.
   pthread_cond_t wakes;
-  bool awaits; // it waits until event `event` has happened `records` times
+  bool awaits; // whether the thread waits until event `event` has happened
+               // `records` times
   uint32_t event;
   uint64_t records;
-  // The numbers of commands pushed and done.
+  // The numbers of commands that were pushed and done so far. Command number n
+  // is in work[n % CAPACITY].
   uint64_t pushed, done;
   hfta_work work[CAPACITY];
-  void **segments; // `all->segments` pointers for each command
-  int32_t
-      *copies; // 2 * `all->copies` numbers for each command: copies and slabs
+  void **segments; // for each command, `all->segments` pointers
+  // For each command, the call's copies and their slabs: 2 * `all->copies`
+  // numbers.
+  int32_t *copies;
 } queue;
 
 struct hfta_queues {
   hfta_shared_pool *pool;
   uint32_t segments;
   int64_t copies;
-  uint64_t *recorded; // for each event, how many records were asked for
+  uint64_t *recorded; // for each event, how many of its records were pushed
   hfta_observer observer;
-  hfta_task_runner runner; // if it has none, tasks run on the pool
-  bool computes;           // the host is computing
-  bool is_timed;           // measures for how long tasks hold the pool
-  // The next two members are protected by the pool's mutex.
+  hfta_task_runner runner; // if it has no function, tasks run on the pool
+  bool computes;           // whether the host counts as computing (computing.h)
+  bool is_timed; // whether to measure for how long tasks hold the pool
+  // The next three members are protected by the pool's mutex.
   uint32_t waiting; // the number of tasks that wait for the pool
-  double taken,
-      computed; // when the pool was taken, and the seconds of earlier tasks
+  // The time at which the pool was taken, and the seconds for which earlier
+  // tasks have held it.
+  double taken, computed;
 
-  pthread_mutex_t observing; // only one thread at a time calls the observer
+  pthread_mutex_t observing; // held while the observer is called, by one thread
+                             // at a time
   pthread_mutex_t mutex; // protects all members below, and the queues' numbers
   bool stopping;
-  uint64_t *happened; // for each event, how many of its records are done
-  queue *finishing;   // the queue that the host waits for; NULL if none
-  uint64_t finishes;  // up to which command it waits
+  uint64_t *happened; // for each event, how many of its records were executed
+  queue *finishing;   // the queue that the host waits for; NULL if it waits for
+                      // none
+  uint64_t finishes;  // the host waits until this many commands of `finishing`
+                      // are done
   hfta_status status;
   hfta_error error;
 
@@ -57,7 +64,7 @@ struct hfta_queues {
 };
 
 //===----------------------------------------------------------------------===//
-// Doing work
+// Executing commands
 //===----------------------------------------------------------------------===//
 
 static void note_error(hfta_queues *self, hfta_status status,
@@ -77,15 +84,16 @@ static bool needs_scratch(const hfta_task *task) {
   return false;
 }
 
-/// Whether the pool is free, and no other queues with precedence wait for it.
-/// The caller holds its mutex.
+/// Returns whether the pool is free and no other queues with precedence wait
+/// for it. The caller holds the pool's mutex.
 static bool may_take(const hfta_queues *self) {
   const hfta_shared_pool *pool = self->pool;
   const hfta_queues *first = pool->first;
   return !pool->is_taken && (!first || first == self || first->waiting == 0);
 }
 
-/// Takes the pool for a task. Returns false if the task should rather run on
+/// Takes the pool for a task of a queue. Returns false if the pool isn't free
+/// and the task is a small one of a queue other than the first; it then runs on
 /// the calling thread alone.
 static bool take_pool(hfta_queues *self, uint32_t queue,
                       const hfta_task *task) {
@@ -115,7 +123,7 @@ static void leave_pool(hfta_queues *self) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
-/// Returns the time if there is an observer; else 0.
+/// Returns the current time if there is an observer; else 0.
 static double begin_activity(const hfta_queues *self) {
   return self->observer.done ? hfta_now() : 0.0;
 }
@@ -150,8 +158,8 @@ static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
     note_error(self, status, &error);
 }
 
-/// Marks an event as having happened once more, and wakes only threads that
-/// wait for it. The caller holds the mutex.
+/// Counts an occurrence of an event, and wakes the threads that wait for
+/// exactly this. The caller holds the mutex.
 static void happen(hfta_queues *self, uint32_t event) {
   ++self->happened[event];
   for (uint32_t i = 0; i < self->count; ++i) {
@@ -174,7 +182,8 @@ static void begin_computing(hfta_queues *self) {
   self->computes = true;
 }
 
-/// Called by the host when it has nothing left to do.
+/// Ends the time in which the host counts as computing. Called by the host when
+/// it has no more commands to execute.
 static void end_computing(hfta_queues *self) {
   if (self->computes)
     hfta_computing_end();
@@ -234,7 +243,7 @@ static void write_memory(hfta_queues *self, uint32_t queue,
                                      .begin = begin});
 }
 
-/// Moves extents to or from a store.
+/// Copies extents of a store to memory or memory to extents.
 static void move(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   hfta_error error;
   bool is_fetch = work->kind == HFTA_WORK_FETCH;
@@ -279,9 +288,9 @@ static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   }
 }
 
-/// Does commands of queue 0 on the host's thread, up to command number `end`.
-/// The host counts as computing from the first command until `wait` has done
-/// all: between two calls it only makes room for more commands.
+/// Executes commands of queue 0 on the host's thread, until `end` commands are
+/// done. The host counts as computing from its first command until `wait` has
+/// executed all commands: in between, it only adds commands.
 static void do_first_queue(hfta_queues *self, uint64_t end) {
   queue *first = &self->queues[0];
   if (first->done < end)
@@ -315,8 +324,8 @@ static void *queue_main(void *argument) {
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Waits until a queue's thread has done `done` commands. Returns whether the
-/// host had to wait. The caller holds the mutex.
+/// Waits until `done` commands of a queue are done by its thread. Returns
+/// whether that took time. The caller holds the mutex.
 static bool finish(hfta_queues *self, queue *of, uint64_t done) {
   bool blocks = of->done < done;
   if (blocks)
@@ -331,8 +340,9 @@ static bool finish(hfta_queues *self, queue *of, uint64_t done) {
   return blocks;
 }
 
-/// Makes room in a queue. The host does its own commands first, as the queue's
-/// thread may be waiting for an event of theirs.
+/// Waits until a queue has room for a command. Before waiting for a thread, the
+/// host executes its own commands, because that thread may be waiting for an
+/// event that they record.
 static void make_room(hfta_queues *self, queue *to) {
   queue *first = &self->queues[0];
   if (to == first) {
@@ -351,9 +361,9 @@ static void make_room(hfta_queues *self, queue *to) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Records an event of a queue that has done all its commands: it has happened
-/// then. To wake the queue's thread only for that would take longer than
-/// anything that the host waits for afterwards.
+/// Records an event immediately if its queue is idle, since all commands before
+/// it are done. Waking the queue's thread just for this would delay whoever
+/// waits for the event. Returns false if the queue isn't idle.
 static bool record_at_once(hfta_queues *self, const queue *of, uint32_t event) {
   pthread_mutex_lock(&self->mutex);
   bool is_idle = of->done == of->pushed;
@@ -398,16 +408,16 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
     return;
   }
   pthread_mutex_lock(&self->mutex);
-  // If the thread isn't idle, it doesn't need to be woken: it has work or waits
-  // for an event.
+  // Only an idle thread must be woken. A thread that isn't idle is executing a
+  // command or waits for an event.
   bool is_idle = to->done == to->pushed++;
   if (is_idle)
     pthread_cond_signal(&to->wakes);
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Waits for the chosen queues other than the first. Returns whether any of
-/// them had work left to do.
+/// Waits for the queues in the set of bits `which`, except queue 0. Returns
+/// whether any of them had commands left.
 static bool wait_for_threads(hfta_queues *self, uint64_t which) {
   bool blocks = false;
   pthread_mutex_lock(&self->mutex);
@@ -426,8 +436,8 @@ hfta_status hfta_queues_wait(hfta_queues *self, uint64_t which,
     end_activity(self,
                  (hfta_activity){.kind = HFTA_ACTIVITY_WAIT, .begin = begin});
   end_computing(self);
-  // Queues that aren't waited for may report errors at the same time, so the
-  // mutex is needed.
+  // The mutex is needed because queues that aren't waited for may report errors
+  // meanwhile.
   pthread_mutex_lock(&self->mutex);
   hfta_status status = self->status;
   self->status = HFTA_OK;
@@ -441,7 +451,8 @@ void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {
   self->observer = observer ? *observer : (hfta_observer){NULL, NULL};
 }
 
-/// Gives up precedence, before the queues are destroyed or use another pool.
+/// Gives up precedence in the pool, before the queues are destroyed or use
+/// another pool.
 static void stop_being_first(hfta_queues *self) {
   hfta_shared_pool *pool = self->pool;
   pthread_mutex_lock(&pool->mutex);

@@ -1,8 +1,9 @@
-//===- queue.h - Work that is done later, in order --------------*- C -*-===//
+//===- queue.h - Command queues of a device on the CPU ------------*- C -*-===//
 //
-// The command queues of one device. Queue 0 has no thread: the host does its
-// work itself when it waits, so that kernels run without a hand-over between
-// threads. Each other queue has a thread, which begins work at once.
+// The command queues of one device on the CPU. Queue 0 has no thread: the host
+// executes its commands itself when it waits, so that kernels start without
+// waking another thread. Each other queue has a thread, which executes commands
+// as soon as they are pushed.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_QUEUE_H
@@ -33,69 +34,77 @@ typedef struct hfta_work {
   const void *from; ///< COPY, EVICT
   uint64_t bytes;
   hfta_store *store; ///< FETCH, EVICT
-  uint64_t extent,
-      extents;         ///< FETCH, EVICT: the first extent, and their number
-  uint32_t number;     ///< RUN: the task's number; RECORD, AWAIT: the event's
-  uint64_t records;    ///< AWAIT: how many records of the event it waits for
-  hfta_task_call call; ///< RUN; `segments` and `copies` are copied with it
+  /// FETCH, EVICT: the first extent, and the number of extents.
+  uint64_t extent, extents;
+  uint32_t number;  ///< RUN: number of the task; RECORD, AWAIT: number of the
+                    ///< event
+  uint64_t records; ///< AWAIT: the number of the event's records to wait for
+  hfta_task_call call; ///< RUN; its arrays `segments`, `copies` and `slabs` are
+                       ///< copied when the command is pushed, `keeps` is
+                       ///< borrowed
   hfta_host_call host_call; ///< CALL
 } hfta_work;
 
-/// A thread pool for the tasks of one or several devices; one task at a time
-/// holds it.
+/// A thread pool that runs the tasks of one or several devices, one task at a
+/// time.
 typedef struct hfta_shared_pool {
   hfta_pool *pool;
-  atomic_uint users;     ///< the number of devices
+  atomic_uint users;     ///< the number of devices that use the pool
   pthread_mutex_t mutex; ///< protects all members below
-  pthread_cond_t freed;
-  bool is_taken;
-  const hfta_queues
-      *first; ///< the queues whose tasks take precedence; NULL if none
+  pthread_cond_t freed;  ///< signalled when a task has left the pool
+  bool is_taken;         ///< whether a task is using the pool
+  /// The queues whose tasks take precedence; NULL if none.
+  const hfta_queues *first;
 } hfta_shared_pool;
 
-/// Makes queues whose tasks run on `pool`, one at a time. If the pool is taken,
-/// a small task (one whose kernels need no scratch) of a queue other than the
-/// first runs on that queue's own thread instead of waiting. Returns
-/// HFTA_UNSUPPORTED if there isn't enough memory or a thread can't be started.
+/// Creates queues whose tasks run on `pool`, one at a time. If the pool is in
+/// use, a small task (one whose kernels need no scratch memory) of a queue
+/// other than queue 0 runs on that queue's own thread instead of waiting. Fails
+/// with HFTA_UNSUPPORTED if there isn't enough memory or a thread can't be
+/// started.
 hfta_status hfta_queues_create(const hfta_device_options *options,
                                hfta_shared_pool *pool, hfta_queues **out,
                                hfta_error *error);
 
-/// Uses another pool from the next task on; no work may be in flight.
+/// Makes tasks run on another pool, from the next task on, and begins to
+/// measure for how long they hold pools. No work may be in flight.
 void hfta_queues_use_pool(hfta_queues *queues, hfta_shared_pool *pool);
 
-/// Gives these queues precedence over others that use the same pool.
+/// Gives these queues precedence over other queues that use the same pool.
 void hfta_queues_go_first(hfta_queues *queues);
 
-/// Returns the seconds for which their tasks have held pools, since
+/// Returns the seconds for which tasks of these queues have held a pool, since
 /// hfta_queues_use_pool was first called.
 double hfta_queues_computed(hfta_queues *queues);
 
-/// Destroys the queues after they have done all their work. NULL is allowed.
+/// Destroys the queues after their threads have executed all commands. NULL is
+/// allowed.
 void hfta_queues_destroy(hfta_queues *queues);
 
-/// A function that runs tasks in place of the pool; several queues may call it
-/// at once.
+/// A function that runs tasks instead of the pool. Several queues may call it
+/// at the same time.
 typedef struct hfta_task_runner {
   hfta_status (*run)(void *argument, uint32_t queue, uint32_t task,
                      const hfta_task_call *call, hfta_error *error);
   void *argument;
 } hfta_task_runner;
 
-/// Sets the runner from the next task on.
+/// Sets the function that runs tasks, from the next task on.
 void hfta_queues_run_by(hfta_queues *queues, const hfta_task_runner *runner);
 
-/// Adds a command; `work->records` is filled in. Does some of the host's work
-/// first if a queue is full.
+/// Appends a command to a queue; fills in `work->records` itself. If the queue
+/// is full, first executes commands of queue 0 on the calling thread, and waits
+/// for the queue's thread if necessary.
 void hfta_queues_push(hfta_queues *queues, uint32_t queue,
                       const hfta_work *work);
 
-/// Does the work of queue 0 and waits for all or some of the other queues, as
-/// hfta_device_functions.wait_for does. Returns the first error since the last
-/// call.
+/// Executes the commands of queue 0, and waits for all or some of the other
+/// queues, as hfta_device_functions.wait_for does. Returns the first error
+/// since the last call.
 hfta_status hfta_queues_wait(hfta_queues *queues, uint64_t which,
                              hfta_error *error);
 
+/// Sets the observer, from the next command on; NULL: none.
 void hfta_queues_observe(hfta_queues *queues, const hfta_observer *observer);
 
 #endif // HFTA_SRC_DEVICE_QUEUE_H

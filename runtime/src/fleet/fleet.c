@@ -11,15 +11,16 @@
 struct hfta_fleet_model {
   hfta_fleet *fleet;
   int64_t number;
-  hfta_instance *instance; ///< NULL until it is created
-  pthread_cond_t sits;
-  hfta_seat seat; ///< the seat at which it sits
+  hfta_instance *instance; ///< NULL until the instance is created
+  pthread_cond_t sits;     ///< signalled when the model gets a seat
+  hfta_seat seat;          ///< the seat and place that the model has
   int64_t steps_done, first_step;
-  hfta_unit unit;  ///< the current one
-  double computed; ///< seconds up to the last call of find_computed
+  hfta_unit unit;  ///< the model's current unit
+  double computed; ///< the value of hfta_instance_computed at the last call of
+                   ///< find_computed, in seconds
 };
 
-/// One place of a seat: an arena; kernels run on the seat's threads.
+/// One of a seat's places. Kernels of all places run on the seat's threads.
 typedef struct place {
   char *arena;
 } place;
@@ -34,12 +35,13 @@ struct hfta_fleet {
   uint64_t arena_bytes;
   seat *seats;
   hfta_fleet_model *models;
-  pthread_mutex_t mutex; ///< protects the members below, and the models
+  pthread_mutex_t mutex; ///< protects the members below, and all models
   hfta_seating seating;
   double begin, end;
-  double counted, busy;   ///< seconds in which seats were occupied, until
-                          ///< `counted`
-  double forecast, bound; ///< relative to `begin`
+  double counted, busy;   ///< seat-seconds in which seats were occupied, up to
+                          ///< time `counted`
+  double forecast, bound; ///< seconds after `begin`; NaN until the forecast is
+                          ///< made
 };
 
 //===----------------------------------------------------------------------===//
@@ -240,14 +242,14 @@ hfta_fleet_model *hfta_fleet_get(hfta_fleet *fleet, int64_t model) {
 // Units
 //===----------------------------------------------------------------------===//
 
-/// Returns the model's row in the seating. As for the functions below, except
-/// for the public ones, the mutex must be held.
+/// Returns the model's row in the seating. The caller of this function, and of
+/// the private functions below, holds the mutex.
 static hfta_model_seating *row_of(hfta_fleet_model *model) {
   return &model->fleet->seating.models[model->number];
 }
 
-/// Counts the time of occupied seats; called before any model sits down or
-/// leaves. Returns the time.
+/// Adds the time of occupied seats since the last call to `busy`. Called before
+/// any model gets or leaves a seat. Returns the current time.
 static double count_busy(hfta_fleet *self) {
   double now = hfta_now();
   if (self->begin == 0.0)
@@ -261,8 +263,9 @@ static double count_busy(hfta_fleet *self) {
   return now;
 }
 
-/// Makes the forecast, as soon as all models with steps left have been timed
-/// and a tenth of the work is done: the first steps take longer.
+/// Makes the forecast, once per fleet: as soon as all models with steps left
+/// have been timed and a tenth of the work is done. It isn't made earlier
+/// because first steps take longer.
 static void note_forecast(hfta_fleet *self, double now) {
   if (!isnan(self->forecast))
     return;
@@ -280,7 +283,8 @@ static void note_forecast(hfta_fleet *self, double now) {
   self->bound = now - self->begin + hfta_seating_bound(&self->seating);
 }
 
-/// Reports the unit up to now, unless it is empty, and begins another one.
+/// Ends the model's current unit and reports it, unless it has no steps. Begins
+/// another unit.
 static void end_unit(hfta_fleet_model *model, double now) {
   hfta_fleet *self = model->fleet;
   hfta_unit *unit = &model->unit;
@@ -357,7 +361,8 @@ void hfta_fleet_expect(hfta_fleet_model *model, int64_t done, int64_t left) {
   pthread_mutex_unlock(&model->fleet->mutex);
 }
 
-/// Returns the seconds that the model has computed since the last call.
+/// Returns the seconds for which the model has computed since the last call;
+/// NaN if it has no instance.
 static double find_computed(hfta_fleet_model *model) {
   double before = model->computed;
   if (!model->instance)
@@ -419,7 +424,7 @@ const hfta_fleet_options *hfta_fleet_get_options(const hfta_fleet *fleet) {
 }
 
 hfta_fleet_summary hfta_fleet_summarize(hfta_fleet *fleet) {
-  // A fleet that was stopped before any model has computed has no end.
+  // A fleet that was stopped before any model has computed has no `end`.
   double seconds = fleet->end > fleet->begin ? fleet->end - fleet->begin : 0.0;
   double all = seconds * (double)fleet->options.seats;
   return (hfta_fleet_summary){.seconds = seconds,

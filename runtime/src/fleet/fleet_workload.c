@@ -1,4 +1,4 @@
-//===- fleet_workload.c - Times of trainings, for simulations -------------===//
+//===- fleet_workload.c - Trainings' times, for simulations ---------------===//
 
 #include "fleet/fleet_workload.h"
 
@@ -13,7 +13,8 @@ static void put_real(hfta_json_writer *writer, const char *key, double value) {
   hfta_json_number(writer, value, HFTA_F64);
 }
 
-/// Writes a model's unit. Its time includes loads and stores.
+/// Writes the list of a model's units, which has a single unit. Its time
+/// includes loads from and stores to spilled memory.
 static void write_unit(hfta_json_writer *writer, double seconds) {
   hfta_json_key(writer, "units");
   hfta_json_begin_array(writer);
@@ -27,12 +28,12 @@ static void write_unit(hfta_json_writer *writer, double seconds) {
   hfta_json_end_array(writer);
 }
 
-/// Chooses the seconds of a unit: as at a seat, or longer if all models would
-/// have more units than the simulator accepts.
+/// Returns the length of a unit in seconds: as at a seat, or longer if all
+/// models together would have more units than the simulator accepts.
 static double choose_unit(const hfta_fleet *fleet) {
   enum {
     MOST_UNITS = 1 << 16
-  }; // half of the simulator's limit: each model may have one more
+  }; // half of the simulator's limit, since each model may have one more unit
   double all = 0.0;
   for (int64_t i = 0; i < hfta_fleet_get_options(fleet)->models; ++i)
     all += hfta_fleet_measured(fleet, i).seconds;

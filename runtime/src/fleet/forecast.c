@@ -11,7 +11,8 @@ static int64_t count_parts(const hfta_expected_job *job, int64_t seats) {
   return hfta_count_parts(job->groups > 1 ? job->groups : 1, seats);
 }
 
-/// Prepares a part as if it had been timed and were about to wait for a seat.
+/// Fills in the row of one of a job's `parts` parts, as if it had been timed
+/// and were about to wait for a seat.
 static void prepare(hfta_model_seating *row, const hfta_expected_job *job,
                     int64_t parts) {
   row->spills = job->spills;
@@ -21,7 +22,7 @@ static void prepare(hfta_model_seating *row, const hfta_expected_job *job,
   row->timed_seconds = row->step_seconds;
 }
 
-/// Makes a seating with the parts of all jobs. Returns false if there isn't
+/// Creates a seating with the parts of all jobs. Returns false if there isn't
 /// enough memory.
 static bool make_seating(const hfta_expected_job *jobs, int64_t count,
                          int64_t seats, hfta_seating *out) {

@@ -1,12 +1,12 @@
-//===- seating.c - Decisions which model computes where -------------------===//
+//===- seating.c - Decides which model sits at which seat -----------------===//
 
 #include "fleet/seating.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/// Limits after which half of the timed steps and seconds are dropped, so that
-/// later steps count more.
+/// Limits after which the timed steps and seconds are halved, so that later
+/// steps weigh more in the mean.
 enum { FORGOTTEN_STEPS = 16 };
 static const double FORGOTTEN_SECONDS = 4.0;
 
@@ -60,8 +60,9 @@ double hfta_model_remaining(const hfta_model_seating *model) {
              : (double)model->steps_left * model->step_seconds;
 }
 
-/// Returns a rank by which the greatest model is the next one. By remaining
-/// time, a model without a timed step comes first, so that it gets timed.
+/// Returns a rank; the model with the highest rank comes next. If models are
+/// ordered by remaining time, one without a timed step comes first, so that it
+/// gets timed.
 static double rank_of(const hfta_seating *self, int64_t model) {
   const hfta_model_seating *row = &self->models[model];
   double remaining = hfta_model_remaining(row);
@@ -78,7 +79,8 @@ static double rank_of(const hfta_seating *self, int64_t model) {
   }
 }
 
-/// Returns a random number by Xorshift64* (Vigna, 2016), with a fixed seed.
+/// Returns the next pseudo-random number, by Xorshift64* (Vigna, 2016) with a
+/// fixed seed.
 static double draw(hfta_seating *self) {
   self->random ^= self->random >> 12;
   self->random ^= self->random << 25;
@@ -86,15 +88,16 @@ static double draw(hfta_seating *self) {
   return (double)(self->random * 2685821657736338717u >> 11);
 }
 
+/// Returns the expected seconds of a model's remaining steps; 0 if unknown.
 static double expected_of(const hfta_model_seating *model) {
   return model->steps_left < 0
              ? 0.0
              : (double)model->steps_left * model->expected_seconds;
 }
 
-/// Whether one model comes before another. Of models with equal ranks, such as
-/// those without timed steps, the one with the longer expected time comes
-/// first, with SRTF the shorter one.
+/// Returns whether one model comes before another. If ranks are equal, as
+/// between models without timed steps, the model with the longer expected time
+/// comes first; for SRTF, the one with the shorter time.
 static bool goes_before(const hfta_seating *self, int64_t one, int64_t other) {
   double ranks[] = {rank_of(self, one), rank_of(self, other)};
   if (ranks[0] != ranks[1])
@@ -112,8 +115,8 @@ static bool goes_before(const hfta_seating *self, int64_t one, int64_t other) {
   }
 }
 
-/// Finds the next waiting model; if only a second place is free, the next one
-/// that can use such a place.
+/// Returns the waiting model that comes next, or HFTA_NOBODY. If `is_beside`,
+/// only a second place is free, which only models that spill can use.
 static int64_t find_next(const hfta_seating *self, bool is_beside) {
   int64_t best = HFTA_NOBODY;
   for (int64_t i = 0; i < self->model_count; ++i) {
@@ -149,8 +152,8 @@ static int64_t count_empty(const hfta_seating *self) {
   return count;
 }
 
-/// Finds the empty seat for a model: the one whose arena may still hold its
-/// data, else the first one.
+/// Returns an empty seat for a model: one whose arena may still hold the
+/// model's data, else the first one.
 static int64_t find_seat(const hfta_seating *self, int64_t model) {
   int64_t found = HFTA_NOBODY;
   for (int64_t i = 0; i < self->seat_count; ++i) {
@@ -182,7 +185,7 @@ static void sit(hfta_seating *self, int64_t model, int64_t index, int place,
     self->seated(self->argument, model);
 }
 
-/// Assigns the free seats and places.
+/// Assigns free seats and places to waiting models.
 static void dispatch(hfta_seating *self, double now) {
   int64_t empty = count_empty(self);
   if (self->scheduler == HFTA_SCHEDULER_MODEL_PARALLEL)
@@ -209,8 +212,8 @@ static void dispatch(hfta_seating *self, double now) {
   }
 }
 
-/// Empties the model's place. A model in the seat's other place becomes the
-/// first.
+/// Empties the model's place. A model in the seat's other place then gets
+/// priority.
 static void vacate(hfta_seating *self, int64_t model, double now) {
   hfta_model_seating *row = &self->models[model];
   hfta_seat_state *seat = &self->seats[row->seat];
@@ -250,9 +253,8 @@ void hfta_seating_leave(hfta_seating *self, int64_t model, bool is_gone,
   dispatch(self, now);
 }
 
-/// Updates the time of a step: the mean of the timed steps, of which later ones
-/// count more, since other processes may have begun to use the same memory and
-/// disk.
+/// Updates the time of a step: the mean of the timed steps. Later steps weigh
+/// more, since other processes may have begun to use memory and disk meanwhile.
 static void note_time(hfta_model_seating *row, int64_t steps, double seconds) {
   if (isnan(row->step_seconds)) {
     row->step_seconds = seconds / (double)steps;
@@ -272,7 +274,8 @@ static void note_steps(hfta_model_seating *row, int64_t steps, double computed,
                        double now, bool is_first) {
   bool is_shared = row->has_shared && !isnan(computed);
   double seconds = is_shared ? computed : now - row->since;
-  // A model that isn't the first has waited for the first one.
+  // A model without priority has also waited for the one with priority, so its
+  // elapsed time doesn't count.
   bool counts = is_first || is_shared;
   if (counts || row->timed_steps == 0)
     note_time(row, steps, seconds);
@@ -282,10 +285,10 @@ static void note_steps(hfta_model_seating *row, int64_t steps, double computed,
   row->all_steps += steps;
 }
 
-/// Whether the end of all models would be delayed if `next` waited for a unit
-/// of the model: then `next` must compute from now on until the end. If no
-/// model loses a seat before that, no schedule is shorter, as with McNaughton's
-/// rule (1959), and models are exchanged seldom.
+/// Returns whether all models would end later if `next` waited for another unit
+/// of `model`. In that case `next` must compute without a pause from now until
+/// the end. If models are exchanged only then, no schedule is shorter, as with
+/// McNaughton's rule (1959), and exchanges are rare.
 static bool must_sit(const hfta_seating *self, int64_t next, int64_t model) {
   double remaining = hfta_model_remaining(&self->models[next]);
   double unit = self->models[model].step_seconds;
@@ -293,10 +296,11 @@ static bool must_sit(const hfta_seating *self, int64_t next, int64_t model) {
   return isinf(remaining) || remaining + unit >= hfta_seating_bound(self);
 }
 
-/// Returns by how much a model may be shorter than the longest one and keep its
-/// seat: a thirty-second of the remaining time, so that models aren't exchanged
-/// all the time but still end together; for a model that spills at least one
-/// step, as an exchange costs it reads.
+/// Returns by how many seconds a model's remaining time may be below that of
+/// the next model before it loses its seat. This is 1/32 of the remaining time
+/// of the whole seating, so that models aren't exchanged all the time but still
+/// end together. For a model that spills it is at least one step, since an
+/// exchange costs it reads from the store.
 static double patience_of(const hfta_seating *self,
                           const hfta_model_seating *row) {
   if (self->scheduler != HFTA_SCHEDULER_LRTF || isnan(row->step_seconds))
@@ -306,7 +310,8 @@ static double patience_of(const hfta_seating *self,
   return isinf(left) || left < step ? step : left;
 }
 
-/// Whether a model that could take its place comes before the model.
+/// Returns whether the model should lose its place, because another model that
+/// could take the place comes before it.
 static bool is_overtaken(const hfta_seating *self, int64_t model) {
   const hfta_model_seating *row = &self->models[model];
   const hfta_seat_state *seat = &self->seats[row->seat];
@@ -336,7 +341,8 @@ bool hfta_seating_pass(hfta_seating *self, int64_t model, int64_t steps,
   row->since = now;
   row->has_shared = second_of(seat) != HFTA_NOBODY && !is_empty(seat);
   row->draw = draw(self);
-  // With separate seats both models would be faster.
+  // Two models at one seat part if another seat is empty: separately, both are
+  // faster.
   bool can_part = self->scheduler != HFTA_SCHEDULER_MODEL_PARALLEL &&
                   !is_empty(seat) && second_of(seat) != HFTA_NOBODY &&
                   count_empty(self) > 0;
@@ -362,8 +368,8 @@ double hfta_seating_bound(const hfta_seating *self) {
   return longest > share ? longest : share;
 }
 
-/// Makes a copy in which all models that have steps left want a seat. False if
-/// there isn't enough memory.
+/// Copies the seating; in the copy, all models that are away and have steps
+/// left wait for a seat. Returns false if there isn't enough memory.
 static bool copy_seating(const hfta_seating *self, hfta_seating *out) {
   hfta_error error;
   if (hfta_seating_create(self->scheduler, self->model_count, self->seat_count,
@@ -384,7 +390,8 @@ static bool copy_seating(const hfta_seating *self, hfta_seating *out) {
   return true;
 }
 
-/// Returns the number of steps of the model's next unit.
+/// Returns the number of steps of the model's next unit, which lasts at least
+/// `seconds` unless the model ends.
 static int64_t steps_of_unit(const hfta_model_seating *model, double seconds) {
   double steps = ceil(seconds / model->step_seconds);
   if (steps >= (double)model->steps_left)
@@ -392,8 +399,9 @@ static int64_t steps_of_unit(const hfta_model_seating *model, double seconds) {
   return steps >= 1.0 ? (int64_t)steps : 1;
 }
 
-/// Finds the first model, among those that are first at their seats, that ends
-/// its unit, and the time of that end.
+/// Returns the model that ends its unit first, among those with priority at
+/// their seats, and sets `*time` to that end. Returns HFTA_NOBODY if all seats
+/// are empty.
 static int64_t find_end(const hfta_seating *self, double unit, double *time) {
   int64_t found = HFTA_NOBODY;
   for (int64_t i = 0; i < self->seat_count; ++i) {
@@ -412,7 +420,7 @@ static int64_t find_end(const hfta_seating *self, double unit, double *time) {
 }
 
 double hfta_seating_forecast(const hfta_seating *self) {
-  // The most units of the longest model; the others have about as many.
+  // The most units that are simulated for one model.
   enum { UNITS = 4096 };
   double bound = hfta_seating_bound(self), now = 0.0, unit = bound / UNITS;
   hfta_seating copy;

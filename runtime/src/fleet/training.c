@@ -1,10 +1,11 @@
-//===- training.c - Units of copies that train at seats -------------------===//
+//===- training.c - The copies that a model of a fleet trains -------------===//
 
 #include "fleet/training.h"
 
 #include <stdio.h>
 
-/// Returns the number of copies of a turn, if the schedule gives it; else 0.
+/// Returns the number of copies in a turn that a schedule specifies; 0 if there
+/// is no such schedule or it has no turns.
 static int64_t find_turn(const hfta_program *program, const char *name) {
   const hfta_schedule *schedule = hfta_program_find_schedule(program, name);
   for (uint32_t i = 0; schedule && i < schedule->command_count; ++i) {
@@ -16,7 +17,8 @@ static int64_t find_turn(const hfta_program *program, const char *name) {
   return 0;
 }
 
-/// Returns the number of copies of a turn of several steps, or of one step.
+/// Returns the number of copies in a turn: in one of several steps if the
+/// program has such turns, else in one of a single step.
 static int64_t copies_of_turn(const hfta_program *program) {
   int64_t copies = find_turn(program, "begin_turn");
   return copies > 0 ? copies : find_turn(program, "step");
@@ -40,7 +42,7 @@ int64_t hfta_fleet_count_parts(const hfta_program *program, int64_t seats) {
   return hfta_count_parts(hfta_program_group_count(program), seats);
 }
 
-/// Returns the first copy of a part.
+/// Returns the number of the first copy of part `index` of `count`.
 static int64_t find_begin(const hfta_program *program, int64_t count,
                           int64_t index) {
   int64_t groups = hfta_program_group_count(program);
@@ -51,7 +53,7 @@ static int64_t find_begin(const hfta_program *program, int64_t count,
 hfta_fleet_training hfta_fleet_take_part(const hfta_program *program,
                                          int64_t count, int64_t index) {
   hfta_fleet_training part = {.program = program, .copies = program->copies};
-  // The copies' numbers need room after a long name, which is cut.
+  // A long name is cut, to leave room for the copies' numbers.
   snprintf(part.name, sizeof(part.name), "%.100s", program->name);
   if (count == 1)
     return part;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/// The number of bytes that one round of all four lanes consumes.
 enum { STRIPE = 32 };
 
-// These constants are from the specification.
+// The primes are those of the specification.
 static const uint64_t prime1 = UINT64_C(0x9E3779B185EBCA87);
 static const uint64_t prime2 = UINT64_C(0xC2B2AE3D27D4EB4F);
 static const uint64_t prime3 = UINT64_C(0x165667B19E3779F9);
@@ -19,13 +20,14 @@ static uint64_t rotate(uint64_t value, int bits) {
   return value << bits | value >> (64 - bits);
 }
 
-/// Reads a little-endian number; the machine is little-endian too.
+/// Reads a little-endian number; all supported machines are little-endian.
 static uint64_t read64(const unsigned char *bytes) {
   uint64_t value;
   memcpy(&value, bytes, sizeof(value));
   return value;
 }
 
+/// Adds eight bytes of input to a lane.
 static uint64_t mix(uint64_t lane, uint64_t input) {
   return rotate(lane + input * prime2, 31) * prime1;
 }

@@ -9,12 +9,12 @@
 struct hfta_gzip {
   z_stream stream;
   const char *path;
-  uint64_t
-      input;  ///< the number of bytes that the stream has not been given yet
-  bool ended; ///< all members are unpacked
+  uint64_t input; ///< bytes of input that zlib hasn't been given yet
+  bool ended;     ///< whether all members have been decompressed
 };
 
-/// The input is passed in pieces, as zlib counts bytes in an unsigned int.
+/// The most bytes that zlib is given at once: it counts them in an unsigned
+/// int.
 enum { PIECE_BYTES = 1 << 30 };
 
 bool hfta_gzip_detect(const void *bytes, uint64_t size) {
@@ -45,7 +45,7 @@ hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
                            hfta_gzip **out, hfta_error *error) {
   *out = NULL;
   hfta_gzip *gzip = calloc(1, sizeof(*gzip));
-  // Adding 16 selects a gzip header instead of zlib's own.
+  // Adding 16 to the window's bits makes zlib expect a gzip header.
   if (!gzip || inflateInit2(&gzip->stream, 16 + MAX_WBITS) != Z_OK) {
     free(gzip);
     return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -58,7 +58,7 @@ hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
   return HFTA_OK;
 }
 
-/// Hands the stream its next piece of input, if it has none.
+/// Gives zlib the next piece of input if it has consumed the previous one.
 static void feed(hfta_gzip *gzip) {
   if (gzip->stream.avail_in > 0)
     return;
@@ -67,7 +67,7 @@ static void feed(hfta_gzip *gzip) {
   gzip->input -= piece;
 }
 
-/// Whether there are only zeros left.
+/// Returns whether all bytes are 0.
 static bool is_padding(const unsigned char *bytes, uint64_t size) {
   for (uint64_t i = 0; i < size; ++i)
     if (bytes[i] != 0)
@@ -75,8 +75,8 @@ static bool is_padding(const unsigned char *bytes, uint64_t size) {
   return true;
 }
 
-/// Called at the end of a member: begins another one, or finds the end of the
-/// file.
+/// Handles the end of a member: prepares for the next member, or sets `ended`
+/// if only padding follows.
 static hfta_status next_member(hfta_gzip *gzip, hfta_error *error) {
   feed(gzip);
   uint64_t left = gzip->stream.avail_in + gzip->input;

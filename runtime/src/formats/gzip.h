@@ -1,8 +1,8 @@
 //===- gzip.h - Unpacks gzip from memory ------------------------*- C -*-===//
 //
-// Private to the runtime. Unpacks a stream of one or several members (RFC 1952)
-// piece by piece; the memory in use doesn't depend on its size. One thread at a
-// time.
+// Private to the runtime. Decompresses a gzip stream of one or several members
+// (RFC 1952) in pieces, so that memory use doesn't depend on the stream's size.
+// An hfta_gzip may be used by one thread at a time.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_FORMATS_GZIP_H
@@ -14,30 +14,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The most bytes that Deflate packs into one byte (RFC 1951: a match of 258
-/// bytes takes at least two bits).
+/// The greatest compression ratio of Deflate: a match of 258 bytes takes at
+/// least two bits (RFC 1951).
 #define HFTA_GZIP_MAX_RATIO 1032u
 
+/// A gzip stream in memory that is being decompressed.
 typedef struct hfta_gzip hfta_gzip;
 
-/// True if a file begins as gzip does.
+/// Returns whether the bytes begin with gzip's magic number.
 bool hfta_gzip_detect(const void *bytes, uint64_t size);
 
-/// Returns the name of the format by which a file is packed: gzip, zip, bzip2,
-/// xz or Zstandard; NULL if it isn't packed.
+/// Returns the name of the compression or archive format whose magic number the
+/// bytes begin with (gzip, zip, bzip2, xz or Zstandard), or NULL if there is
+/// none.
 const char *hfta_packed_by(const void *bytes, uint64_t size);
 
-/// `bytes` and `path` (for messages) are borrowed until closed.
+/// Opens a compressed stream of `size` bytes. `bytes` and `path` (for messages)
+/// are borrowed until hfta_gzip_close. If memory runs out, returns
+/// HFTA_UNSUPPORTED and sets `*out` to NULL.
 hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
                            hfta_gzip **out, hfta_error *error);
 
-/// Unpacks the next bytes, `*got` of them; fewer than `size` only at the end of
-/// the stream. Faulty, truncated or trailing input is HFTA_INVALID_INPUT,
-/// except for zeros at the end, with which tapes and some tools fill up a file.
+/// Decompresses up to `size` bytes to `destination` and sets `*got` to their
+/// number, which is less than `size` only at the end of the stream. Returns
+/// HFTA_INVALID_INPUT if the stream is corrupt or truncated, or if other bytes
+/// follow it. Zeros may follow, because tapes and some tools pad files with
+/// them.
 hfta_status hfta_gzip_read(hfta_gzip *gzip, void *destination, uint64_t size,
                            uint64_t *got, hfta_error *error);
 
-/// NULL is allowed.
+/// Frees the stream's state; NULL is allowed.
 void hfta_gzip_close(hfta_gzip *gzip);
 
 #endif // HFTA_SRC_FORMATS_GZIP_H

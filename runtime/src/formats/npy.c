@@ -14,13 +14,13 @@ static const char magic[] = "\x93NUMPY";
 
 enum {
   MAGIC_BYTES = 6,
-  MAX_HEADER_BYTES = 1 << 16, ///< far more than HFTA_MAX_RANK axes need
-  ALIGNMENT = 64              ///< the alignment of the elements in the file
+  MAX_HEADER_BYTES = 1 << 16, ///< far more than HFTA_MAX_RANK dimensions need
+  ALIGNMENT = 64 ///< the alignment in bytes of the elements in a file
 };
 
-/// Lists the types as X(element type, descr without its byte order). One-byte
-/// types have the order "|"; ml_dtypes writes bfloat16 as two bytes without a
-/// type.
+/// Lists the element types as X(type of program.h, NumPy's `descr` without its
+/// first character, the byte order). Types of one byte have the byte order "|".
+/// bf16 is "V2" (two bytes without a type), as ml_dtypes writes it.
 #define NPY_TYPES(X)                                                           \
   X(HFTA_BOOL, "b1")                                                           \
   X(HFTA_U8, "u1")                                                             \
@@ -38,6 +38,7 @@ enum {
 // The header's dictionary: a Python literal
 //===----------------------------------------------------------------------===//
 
+/// A position in the header's dictionary, and what messages about it need.
 typedef struct cursor {
   const char *text;
   size_t size;
@@ -58,7 +59,8 @@ static void skip_space(cursor *c) {
     ++c->at;
 }
 
-/// Skips `character` and white space before it; false if it isn't there.
+/// Skips white space, then `character`. Returns false if another character
+/// follows the white space.
 static bool accept(cursor *c, char character) {
   skip_space(c);
   if (c->at == c->size || c->text[c->at] != character)
@@ -67,6 +69,7 @@ static bool accept(cursor *c, char character) {
   return true;
 }
 
+/// Skips white space, then `word`. Returns false if another text follows.
 static bool accept_word(cursor *c, const char *word) {
   skip_space(c);
   size_t length = strlen(word);
@@ -76,7 +79,8 @@ static bool accept_word(cursor *c, const char *word) {
   return true;
 }
 
-/// Reads a string without escapes, of at most `capacity` - 1 characters.
+/// Reads a quoted string without escapes, of at most `capacity` - 1 characters.
+/// Returns false if there is none.
 static bool accept_string(cursor *c, char *out, size_t capacity) {
   skip_space(c);
   char quote = c->at < c->size ? c->text[c->at] : 0;
@@ -95,7 +99,8 @@ static bool accept_string(cursor *c, char *out, size_t capacity) {
   return true;
 }
 
-/// Finds an element type by its name without the byte order.
+/// Sets the element type of the header from `name`, a `descr` without its byte
+/// order. Returns false if the type isn't supported.
 static bool find_type(const char *name, hfta_npy_header *out) {
 #define HFTA_MATCH(element_type, text)                                         \
   if (strcmp(name, text) == 0) {                                               \
@@ -138,7 +143,7 @@ static hfta_status parse_extent(cursor *c, int64_t *out) {
       return bad_header(c, "an extent below 2^63");
   if (c->at == start)
     return bad_header(c, "an extent");
-  // Python 2 marked long integers with an L.
+  // Skip the suffix L, which Python 2 appended to long integers.
   if (c->at < c->size && c->text[c->at] == 'L')
     ++c->at;
   *out = value;
@@ -166,6 +171,7 @@ static hfta_status parse_shape(cursor *c, hfta_npy_header *out) {
   return HFTA_OK;
 }
 
+/// Bits for the keys of the dictionary that have been read.
 enum { HAS_TYPE = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
 static hfta_status parse_entry(cursor *c, hfta_npy_header *out,
@@ -218,7 +224,7 @@ static hfta_status parse_dictionary(cursor *c, hfta_npy_header *out) {
 // The file
 //===----------------------------------------------------------------------===//
 
-/// Finds the dictionary in the file, and with it the beginning of the elements.
+/// Finds the dictionary in the file's bytes, and the offset of the elements.
 static hfta_status find_dictionary(const unsigned char *bytes, size_t size,
                                    cursor *c, uint64_t *data_offset) {
   const char *packed = hfta_packed_by(bytes, size);
@@ -259,8 +265,8 @@ static hfta_status find_dictionary(const unsigned char *bytes, size_t size,
   return HFTA_OK;
 }
 
-/// Whether row-major and column-major order differ: they do if more than one
-/// axis is longer than 1.
+/// Returns whether row-major and column-major order differ, which is so if more
+/// than one dimension is longer than 1.
 static bool order_matters(const hfta_npy_header *header) {
   uint32_t long_axes = 0;
   for (uint32_t i = 0; i < header->rank; ++i) {
@@ -357,12 +363,12 @@ static const char *descr_of(hfta_element_type type) {
   return "";
 }
 
-/// The size of the buffer for a header with HFTA_MAX_RANK extents of 19 digits
-/// and everything else; it is always less than the 64 KiB of version 1.0.
+/// The size of a buffer for the header of any tensor, with HFTA_MAX_RANK
+/// extents of 19 digits. It is below 64 KiB, the limit of npy version 1.0.
 enum { WRITTEN_HEADER_BYTES = 1024 };
 
-/// Fills `out` with everything that comes before the elements; returns its
-/// length.
+/// Writes to `out` everything that precedes the elements in a file of npy
+/// version 1.0. Returns the number of bytes.
 static size_t make_header(const hfta_tensor_view *tensor,
                           char out[WRITTEN_HEADER_BYTES]) {
   const size_t start = MAGIC_BYTES + 4;

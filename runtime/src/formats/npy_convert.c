@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Elements of the first and of the last axis that are transposed at a time, so
-/// that both what is read and what is written stays in the cache.
+/// The edge length in elements of the square tiles in which planes are
+/// transposed. A tile's source and destination both fit into the cache.
 enum { TILE = 32 };
 
-/// The elements before and after they are converted. Strides count elements.
+/// The source and the destination of a conversion. Strides count elements.
 typedef struct conversion {
   const hfta_npy_header *header;
   const unsigned char *from;
   unsigned char *to;
-  size_t out_bytes; ///< bytes of a converted element
+  size_t out_bytes; ///< bytes of an element in `to`
   uint64_t from_strides[HFTA_MAX_RANK];
   uint64_t to_strides[HFTA_MAX_RANK];
-  uint64_t largest; ///< the greatest unsigned number so far
+  uint64_t largest; ///< the greatest bit pattern converted so far
 } conversion;
 
 bool hfta_npy_is_plain(const hfta_npy_header *header) {
@@ -30,7 +30,7 @@ bool hfta_npy_is_plain(const hfta_npy_header *header) {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// Reads the bits of an element of 1, 2, 4 or 8 bytes.
+/// Reads the bits of an element of 1, 2, 4 or 8 bytes, in the given byte order.
 static inline uint64_t read_bits(const unsigned char *from, size_t bytes,
                                  bool is_big_endian) {
   uint16_t u16;
@@ -51,8 +51,8 @@ static inline uint64_t read_bits(const unsigned char *from, size_t bytes,
   }
 }
 
-/// Writes an element of 1, 2, 4 or 8 bytes. The machine is little-endian: the
-/// low bytes come first.
+/// Writes an element of 1, 2, 4 or 8 bytes in the machine's byte order, which
+/// is little-endian.
 static inline void write_bits(unsigned char *to, size_t bytes, uint64_t bits) {
   switch (bytes) {
   case 1:
@@ -69,8 +69,8 @@ static inline void write_bits(unsigned char *to, size_t bytes, uint64_t bits) {
   }
 }
 
-/// Converts `count` elements, which are `from_stride` and `to_stride` elements
-/// apart.
+/// Converts `count` elements, from number `from` of the source on to number
+/// `to` of the destination on, with the given strides.
 static void convert_run(conversion *self, uint64_t from, uint64_t from_stride,
                         uint64_t to, uint64_t to_stride, uint64_t count) {
   const size_t in_bytes = self->header->element_bytes;
@@ -92,8 +92,8 @@ static void convert_run(conversion *self, uint64_t from, uint64_t from_stride,
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/// Converts all elements of the first and of the last axis at one place of the
-/// axes in between.
+/// Converts all elements of the first and the last axis, for fixed indices on
+/// the axes between them. `from` and `to` are the plane's first elements.
 static void transpose_plane(conversion *self, uint64_t from, uint64_t to) {
   const hfta_npy_header *header = self->header;
   const uint32_t last = header->rank - 1;
@@ -110,6 +110,7 @@ static void transpose_plane(conversion *self, uint64_t from, uint64_t to) {
                     smaller(TILE, columns - column));
 }
 
+/// Computes the strides of a column-major source and a row-major destination.
 static void find_strides(conversion *self) {
   const hfta_npy_header *header = self->header;
   uint64_t from = 1, to = 1;
@@ -122,10 +123,11 @@ static void find_strides(conversion *self) {
   }
 }
 
-/// Converts an array in Fortran order, plane by plane.
+/// Converts an array from Fortran order (column-major) to row-major order.
 static void transpose(conversion *self) {
   const hfta_npy_header *header = self->header;
-  int64_t place[HFTA_MAX_RANK] = {0}; // on the axes in between
+  // The indices on the axes between the first and the last.
+  int64_t place[HFTA_MAX_RANK] = {0};
   uint64_t from = 0, to = 0;
   find_strides(self);
   for (;;) {
@@ -166,7 +168,7 @@ hfta_status hfta_npy_convert(const hfta_npy_header *header, const void *stored,
 
 hfta_status hfta_npy_unpack(const hfta_npy_header *header, const void *stored,
                             const char *path, void **out, hfta_error *error) {
-  // malloc(0) may be NULL, which isn't a failure here.
+  // Allocate at least one byte, as malloc(0) may return NULL without a failure.
   *out = malloc(header->data_bytes + 1);
   if (!*out)
     return hfta_fail(error, HFTA_UNSUPPORTED,

@@ -5,8 +5,9 @@
 
 #include "hfta/npy.h"
 
-/// Converts elements as hfta_npy_convert does, into memory from malloc that the
-/// caller frees; after a failure `*out` is NULL.
+/// Does hfta_npy_convert's work with memory of its own: sets `*out` to
+/// header->data_bytes bytes from malloc, which the caller frees. After a
+/// failure `*out` is NULL.
 hfta_status hfta_npy_unpack(const hfta_npy_header *header, const void *stored,
                             const char *path, void **out, hfta_error *error);
 

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// In protobuf, a field is a varint tag (number << 3 | wire type) and its value.
-// Wire type 0 is a varint; 2 is a length as a varint, followed by that many
-// bytes. Encoding: protobuf.dev/programming-guides/encoding.
+// Tags of protobuf fields, each followed by the field's value. A tag is number
+// << 3 | wire type, written as a varint. The value of wire type 0 is a varint;
+// that of wire type 2 is a length as a varint, then as many bytes. Source:
+// protobuf.dev/programming-guides/encoding.
 enum {
   MODEL_GRAPH = 7 << 3 | 2,
   GRAPH_INITIALIZER = 5 << 3 | 2,
@@ -20,10 +21,10 @@ enum {
   TENSOR_NAME = 8 << 3 | 2,
   TENSOR_RAW_DATA = 9 << 3 | 2,
   MAX_VARINT_BYTES = 10,
-  PIECE = 1 << 20 ///< bytes of a source's tensor that are read at once
+  PIECE = 1 << 20 ///< bytes that are read at once from a tensor source
 };
 
-/// Returns the number in TensorProto.DataType.
+/// Returns the type's number in ONNX's enum TensorProto.DataType.
 static uint64_t data_type_of(hfta_element_type type) {
   switch (type) {
   case HFTA_F32:
@@ -52,12 +53,13 @@ static uint64_t data_type_of(hfta_element_type type) {
   return 0;
 }
 
-/// Counts bytes, and writes them too if there is an output. The writer runs
-/// twice, since in protobuf lengths come before contents.
+/// A destination of bytes, which counts them and, if it has an output, writes
+/// them. A model is put into sinks twice: first to count, because in protobuf a
+/// message's length precedes its contents.
 typedef struct byte_sink {
-  hfta_output *output; ///< NULL to count only
+  hfta_output *output; ///< NULL to count bytes without writing them
   const hfta_tensor_source *source;
-  char *piece; ///< a buffer of PIECE bytes for a source's tensor
+  char *piece; ///< a buffer of PIECE bytes for reading from `source`
   uint64_t bytes;
   hfta_status status;
   hfta_error *error;
@@ -70,7 +72,8 @@ static void put(byte_sink *sink, const void *bytes, uint64_t size) {
     sink->status = hfta_output_write(sink->output, bytes, size, sink->error);
 }
 
-/// Writes the bytes of tensor number `index`, which its source provides.
+/// Puts the bytes of tensor number `index`, which are read from the source in
+/// pieces.
 static void put_from_source(byte_sink *sink, size_t index, uint64_t bytes) {
   if (!sink->output) {
     put(sink, NULL, bytes);

@@ -13,14 +13,14 @@
 
 struct hfta_safetensors {
   hfta_mapping mapping;
-  hfta_tensor_view *tensors; ///< in the order of their bytes in the file
+  hfta_tensor_view *tensors; ///< in the order of their data in the file
   size_t tensor_count;
-  const hfta_tensor_view **by_name; ///< sorted
-  char **metadata;                  ///< key, value, key, value ...
+  const hfta_tensor_view **by_name; ///< pointers into `tensors`, sorted by name
+  char **metadata;                  ///< keys and values alternately
   size_t metadata_count;            ///< the number of pairs
 };
 
-/// The state of parsing one header.
+/// The state of parsing the header of one file.
 typedef struct parser {
   const char *path;
   hfta_error *error;
@@ -28,7 +28,7 @@ typedef struct parser {
   hfta_safetensors *file;
   size_t tensor_capacity;
   size_t metadata_capacity;
-  const unsigned char *data; ///< the bytes of the tensors
+  const unsigned char *data; ///< the tensors' data in the file
   uint64_t data_bytes;
 } parser;
 
@@ -54,7 +54,8 @@ static hfta_status bad_tensor(const parser *p, const char *name,
                    name, reason);
 }
 
-/// Fails because the JSON is faulty or isn't what the format requires here.
+/// Reports that the JSON is malformed or isn't what the format requires: the
+/// JSON reader's problem if it has one, else `expected`.
 static hfta_status bad_json(const parser *p, const char *expected) {
   return hfta_fail(p->error, HFTA_INVALID_INPUT,
                    "'%s' is no whole safetensors file: byte %zu of the header: "
@@ -67,7 +68,8 @@ static hfta_status bad_json(const parser *p, const char *expected) {
 // Growing arrays
 //===----------------------------------------------------------------------===//
 
-/// Makes room for one more element; false if out of memory.
+/// Makes room for one more element of `size` bytes. Returns false if memory
+/// runs out.
 static bool grow(void **array, size_t count, size_t *capacity, size_t size) {
   if (count < *capacity)
     return true;
@@ -80,7 +82,8 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size) {
   return true;
 }
 
-/// Returns a copy of the reader's string; NULL if memory runs out.
+/// Returns a copy of the JSON reader's last string, which the caller frees, or
+/// NULL if memory runs out.
 static char *copy_string(const hfta_json_reader *json) {
   char *copy = malloc(json->string_length + 1);
   if (copy)
@@ -146,7 +149,7 @@ static bool type_from_name(const char *name, hfta_element_type *out) {
   return false;
 }
 
-/// Parses an array of at most `capacity` nonnegative integers.
+/// Parses an array of at most `capacity` nonnegative integers into `values`.
 static hfta_status parse_integers(parser *p, int64_t *values, uint32_t capacity,
                                   uint32_t *count) {
   if (hfta_json_next(&p->json) != HFTA_JSON_BEGIN_ARRAY)
@@ -164,7 +167,7 @@ static hfta_status parse_integers(parser *p, int64_t *values, uint32_t capacity,
                                       : bad_json(p, "expected a whole number");
 }
 
-/// The header's description of one tensor.
+/// A tensor's entry in the header.
 typedef struct description {
   bool has_type, has_shape, has_offsets;
   hfta_element_type type;
@@ -215,7 +218,8 @@ static hfta_status check_description(const parser *p, const char *name,
   return HFTA_OK;
 }
 
-/// Appends a tensor; takes ownership of `name` even if it fails.
+/// Appends a tensor to the file's list; takes ownership of `name` even if it
+/// fails.
 static hfta_status add_tensor(parser *p, char *name, const description *d) {
   hfta_safetensors *file = p->file;
   void *array = file->tensors;
@@ -301,8 +305,8 @@ static int compare_names(const void *left, const void *right) {
                 (*(const hfta_tensor_view *const *)right)->name);
 }
 
-/// Sorts the tensors by place and checks that they fill the file, one after
-/// another.
+/// Sorts the tensors by the offset of their data, and checks that the data
+/// fills the rest of the file without gaps or overlaps.
 static hfta_status check_places(parser *p) {
   hfta_safetensors *file = p->file;
   if (file->tensor_count > 0)
@@ -384,7 +388,8 @@ size_t hfta_safetensors_checksum_place(const char *header, size_t size,
              : 0;
 }
 
-/// Whether the file's bytes have the checksum whose digits are at `place`.
+/// Returns whether the file, with zeros in place of the digits at offset
+/// `place`, has the checksum `digits`.
 static bool has_checksum(const hfta_mapping *mapping, size_t place,
                          const char *digits) {
   static const char zeros[] = HFTA_SAFETENSORS_NO_CHECKSUM;

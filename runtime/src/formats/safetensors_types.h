@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/// Lists the types as X(element type, name in the file).
+/// Lists the element types as X(type of program.h, name in the file).
 #define HFTA_SAFETENSORS_TYPES(X)                                              \
   X(HFTA_BOOL, "BOOL")                                                         \
   X(HFTA_U8, "U8")                                                             \
@@ -24,12 +24,13 @@
   X(HFTA_F32, "F32")                                                           \
   X(HFTA_F64, "F64")
 
-/// The digits that take the checksum's place while it is computed.
+/// The placeholder in a header for the checksum's digits. The checksum is
+/// computed over the file with this placeholder, then replaces it.
 #define HFTA_SAFETENSORS_NO_CHECKSUM "0000000000000000"
 
-/// Returns the position of a checksum's digits in a header's text, where the
-/// writer has put `"checksum":"<digits>"`; 0 if the text has no such entry.
-/// Inside a JSON string the quotes would be escaped, so nothing else can match.
+/// Returns the offset of a checksum's digits in a header's text, which contains
+/// `"checksum":"<digits>"`, or 0 if there is no such entry. The pattern can't
+/// match inside a JSON string, where quotes are escaped.
 size_t hfta_safetensors_checksum_place(const char *header, size_t size,
                                        const char *digits);
 

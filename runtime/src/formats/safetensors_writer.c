@@ -14,9 +14,9 @@
 
 struct hfta_safetensors_writer {
   hfta_output *output;
-  uint64_t remaining; ///< the bytes of tensors still to come
-  uint64_t
-      sum_place; ///< the offset of the checksum's digits; 0 if there is none
+  uint64_t remaining; ///< bytes of tensor data that still have to be appended
+  uint64_t sum_place; ///< the file offset of the checksum's digits, or 0 if
+                      ///< there is no checksum
   hfta_checksum sum;
 };
 
@@ -116,7 +116,8 @@ static hfta_status put_metadata(hfta_json_writer *json, const char *path,
   return status;
 }
 
-/// Writes a tensor's entry, and adds its bytes to `*offset`.
+/// Writes a tensor's entry of the header. `*offset` is the offset of the
+/// tensor's data, and is advanced to the end of the data.
 static hfta_status put_tensor(hfta_json_writer *json, const char *path,
                               const hfta_tensor_view *tensor, uint64_t *offset,
                               hfta_error *error) {
@@ -143,8 +144,8 @@ static hfta_status put_tensor(hfta_json_writer *json, const char *path,
   return HFTA_OK;
 }
 
-/// Makes the header's text in `json`, and puts the size of the data after it
-/// into `*bytes`.
+/// Writes the header's text to `json`, and sets `*bytes` to the total size of
+/// the tensors' data.
 static hfta_status make_header(hfta_json_writer *json, const char *path,
                                const hfta_tensor_view *tensors,
                                size_t tensor_count,
@@ -166,7 +167,7 @@ static hfta_status make_header(hfta_json_writer *json, const char *path,
   return status == HFTA_OK ? hfta_json_finish(json, error) : status;
 }
 
-/// Writes bytes that the checksum covers.
+/// Writes bytes to the file and adds them to its checksum, if it has one.
 static hfta_status put(hfta_safetensors_writer *writer, const void *bytes,
                        size_t size, hfta_error *error) {
   if (writer->sum_place)
@@ -200,7 +201,7 @@ static hfta_status write_header(hfta_safetensors_writer *writer,
   return status;
 }
 
-/// Whether the metadata asks for a checksum, which the writer fills in.
+/// Returns whether the metadata asks for a checksum, by an entry without value.
 static bool wants_checksum(const hfta_metadata *metadata, size_t count) {
   for (size_t i = 0; i < count; ++i)
     if (!metadata[i].value)

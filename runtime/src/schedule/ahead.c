@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// State of the posted steps. Step number n, from 0, uses area and mark n %
-/// HFTA_MOST_POSTED_STEPS.
+/// The state of posted steps. The n-th posted step, from 0, uses area and mark
+/// number n % HFTA_MOST_POSTED_STEPS.
 struct hfta_ahead {
-  char *memory; ///< all areas, in pages of their own
+  char *memory; ///< the memory of all areas, in pages of its own
   uint64_t bytes;
   bool is_locked;
-  char **images[HFTA_MOST_POSTED_STEPS]; ///< in each area one per segment;
-                                         ///< NULL: the segment has no image
-  int64_t posted, settled;               ///< numbers of steps
+  char **images[HFTA_MOST_POSTED_STEPS]; ///< for each area and segment, the
+                                         ///< image's address; NULL: the segment
+                                         ///< has no image
+  int64_t posted, settled; ///< how many steps were posted, and how many settled
 };
 
 //===----------------------------------------------------------------------===//
@@ -33,8 +34,8 @@ bool hfta_instance_may_run_ahead(const hfta_instance *instance) {
          !hfta_instance_preconditions(instance);
 }
 
-/// The search for the widths of turns measures how long the host waits, so no
-/// step runs ahead until it is settled.
+/// While the widths of turns are searched, the host's waiting is timed; so no
+/// step runs ahead until the search has settled.
 bool hfta_instance_runs_ahead(const hfta_instance *instance) {
   if (!hfta_instance_may_run_ahead(instance) || instance->has_gradients ||
       instance->has_remains || instance->observer.done)
@@ -62,13 +63,14 @@ void hfta_instance_unlock(hfta_instance *instance, void *memory) {
   device->functions->unlock(device, memory);
 }
 
-/// Returns the bytes of all instances of a segment, if the host has an image of
-/// it, else 0.
+/// Returns the bytes of the host's image of all instances of a segment; 0 if
+/// the host has none.
 static uint64_t image_bytes(const hfta_segment_memory *memory) {
   return memory->host ? memory->bytes * memory->count : 0;
 }
 
-/// Rounds image_bytes up: images begin at multiples of 64 bytes.
+/// Returns image_bytes, rounded up to a multiple of 64 bytes, at which images
+/// in an area begin.
 static uint64_t padded_image_bytes(const hfta_segment_memory *memory) {
   return (image_bytes(memory) + 63) / 64 * 64;
 }
@@ -123,8 +125,9 @@ static hfta_status open_areas(hfta_instance *instance) {
                    "of time");
 }
 
-/// Copies the images that the schedule reads into an area, or the images that
-/// it has written out of the area.
+/// With `to_device`, copies the images from which the schedule transfers bytes
+/// to the device into an area (`images`); otherwise copies the images that it
+/// has written out of the area.
 static void move_images(const hfta_worker *worker,
                         const hfta_schedule *schedule, char *const *images,
                         bool to_device) {
@@ -179,7 +182,7 @@ hfta_status hfta_instance_post_step(hfta_instance *instance,
   return HFTA_OK;
 }
 
-/// Discards all posted steps, and waits until none of them is in flight.
+/// Discards all posted steps, after waiting until none of them is in flight.
 static void give_up(hfta_instance *instance) {
   hfta_ahead *self = instance->workers->ahead;
   hfta_device *device = instance->workers->device;

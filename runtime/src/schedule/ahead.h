@@ -1,14 +1,16 @@
 //===- ahead.h - Steps posted to a device ahead of time -----------*- C -*-===//
 //
-// A device that works asynchronously is given a step while it is still running
-// the previous one: meanwhile the host reads, uploads and launches. The host
-// images of a step, both the values written for it and its results, then lie in
-// one of two areas; the device uses the other area for the other step. An area
-// is free again once the host has settled its step. Where this isn't possible,
-// steps are run by hfta_instance_step.
+// A device that works asynchronously, such as a GPU, is given a step (the step
+// is posted) while it still runs the one before. Meanwhile the host reads data,
+// uploads and launches. The host's images of segments, with the values written
+// for a step and its results, are double-buffered: there are two areas, used by
+// alternate steps, because the device may work on two steps. The host settles a
+// step when it waits for the step's end and reads its results; then the step's
+// area is free again. Where steps can't be posted, hfta_instance_step runs
+// them.
 //
-// Threads: one. Between the post of a step and its end the instance is used for
-// nothing else.
+// Threads: one. Between the post of a step and its end, the instance is used
+// only for posting and settling steps.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SCHEDULE_AHEAD_H
@@ -17,39 +19,44 @@
 #include "hfta/device.h"
 #include "hfta/instance.h"
 
-/// The most steps that a device has been given and the host hasn't settled.
+/// The most steps that may be posted and not yet settled.
 enum { HFTA_MOST_POSTED_STEPS = HFTA_DEVICE_MARKS };
 
+/// The state of an instance's posted steps.
 typedef struct hfta_ahead hfta_ahead;
 
-/// Whether steps of the instance can be posted in principle: on one device that
-/// has marks and holds all copies, with one rank and without a preconditioner.
+/// Returns whether steps of the instance can be posted in principle. They need
+/// one rank and one worker, whose device has marks and holds all copies; and no
+/// parts, no arena, no windows and no preconditioner.
 bool hfta_instance_may_run_ahead(const hfta_instance *instance);
 
-/// Whether the next step may be posted: this also needs that there is no
-/// observer, that no gradients wait for an update, and that the width of turns
-/// isn't being measured.
+/// Returns whether the next step may be posted. Besides the conditions of
+/// hfta_instance_may_run_ahead this needs that there is no observer, that no
+/// gradients wait for an update or must be cleared, and that the search for the
+/// width of turns has ended.
 bool hfta_instance_runs_ahead(const hfta_instance *instance);
 
-/// Gives the device a step, after at most one that isn't settled. `inputs`, one
-/// pointer per data field, must stay until the step is settled, as must offered
-/// inputs. After a failure the step wasn't posted; the one before is settled as
-/// usual.
+/// Posts a step; at most one earlier step may be unsettled. `inputs` has one
+/// pointer per data field. The data must not change until the step is settled,
+/// nor may offered data. If the call fails, the step wasn't posted; an earlier
+/// step is settled as usual.
 hfta_status hfta_instance_post_step(hfta_instance *instance,
                                     const void *const *inputs);
 
-/// Waits for the first step that isn't settled; there must be one. Its losses,
-/// one per copy, are as in hfta_instance_step, and reports are those of this
-/// step. After a failure neither this step nor a step posted after it counts as
-/// done: nothing is in flight, and the instance's number of steps is that from
-/// before them.
+/// Settles the oldest posted step, of which there must be one: waits for its
+/// end, and writes its losses, as hfta_instance_step does, and its reports. If
+/// the call fails, neither this step nor one posted after it counts as done:
+/// nothing is in flight, and the instance's number of steps is that from before
+/// them.
 hfta_status hfta_instance_settle_step(hfta_instance *instance, double *losses);
 
-/// Call the device's functions of these names; false if it has none.
+/// Call the functions `lock` and `unlock` of the instance's device.
+/// hfta_instance_lock returns false if the device has no such function or the
+/// memory can't be locked; such memory must not be unlocked.
 bool hfta_instance_lock(hfta_instance *instance, void *memory, uint64_t bytes);
 void hfta_instance_unlock(hfta_instance *instance, void *memory);
 
-/// Frees the areas; no step may be in flight. NULL is allowed.
+/// Frees the state and its areas. No step may be in flight. NULL is allowed.
 void hfta_ahead_free(hfta_ahead *self, hfta_device *device);
 
 #endif // HFTA_SRC_SCHEDULE_AHEAD_H

@@ -49,7 +49,8 @@ const void *hfta_batches_find(hfta_batches *self, const void *const *fields,
   int64_t next = place - count;
   if (next < 0)
     return fields[field];
-  // The next batch may be a partial one, but it always has a first micro-batch.
+  // Only the first micro-batch of the next batch is copied ahead, since the
+  // next batch may be a partial one, without others.
   if (!self->has_offer || next > 0)
     return NULL;
   self->coming = 1;

@@ -20,7 +20,8 @@ int hfta_broadcast_source(const hfta_stage *stage, int ranks, int rank,
                               owners->first + member * owners->stride);
 }
 
-/// Lists the rank's peers in `self->peers`, which has room for them.
+/// Sets `self->peers` (which has room for all ranks) to the ranks to which the
+/// rank sends, or to the one from which it receives.
 static void find_peers(const hfta_share *share, const hfta_command *command,
                        hfta_broadcast *self) {
   int source =
@@ -59,8 +60,8 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
   return HFTA_OK;
 }
 
-/// Whether the command is a broadcast of the worker's schedules for which the
-/// worker has memory.
+/// Returns whether a command is a broadcast in one of the worker's schedules,
+/// of a segment for which the worker has memory.
 static bool is_own(const hfta_worker *worker, uint32_t schedule,
                    const hfta_command *command) {
   return worker->program->schedules[schedule].stage == worker->workload.stage &&
@@ -99,8 +100,8 @@ void hfta_broadcasts_destroy(hfta_broadcasts *self) {
   free(self->all);
 }
 
-/// Builds the messages again each time, because fewer copies may run than the
-/// last time; the messages of that time have ended.
+/// Builds the messages anew in each call, because fewer or different copies may
+/// run than in the last one. The last call's messages have ended by now.
 void hfta_broadcasts_give(hfta_worker *worker, const hfta_command *command,
                           const int32_t *copies, int64_t copy_count) {
   hfta_broadcast *self = NULL;

@@ -1,8 +1,8 @@
 //===- broadcasts.h - Broadcasts from some replicas to others -----*- C -*-===//
 //
-// The command, the replicas of the stage and the ranks that share them
-// determine all senders and receivers, so that each rank knows its own messages
-// without a request.
+// Plans and posts the messages of HFTA_COMMAND_BROADCAST. Senders and receivers
+// follow from the command, the stage's replicas and the ranks that share them.
+// So each rank knows its own messages without asking others.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SCHEDULE_BROADCASTS_H
@@ -13,35 +13,38 @@
 
 struct hfta_worker;
 
-/// Returns the rank that sends a rank the bytes of an HFTA_COMMAND_BROADCAST;
-/// -1: it receives none.
+/// Returns the rank from which `rank` receives the bytes of an
+/// HFTA_COMMAND_BROADCAST; -1 if it receives none, because it has no receiver,
+/// or has one of the senders itself.
 int hfta_broadcast_source(const hfta_stage *stage, int ranks, int rank,
                           const hfta_command *command);
 
-/// The messages of one command: one to or from each peer; if there is a place
-/// for each copy, one for each live copy.
+/// The messages of one broadcast command: to each peer, or from each, one
+/// message; or one for each live copy, if the command's place is one per copy.
 typedef struct hfta_broadcast {
   const hfta_command *command;
-  char what[64];
-  bool sends;
-  int *peers;
+  char what[64]; ///< the label's text in messages
+  bool sends;    ///< whether the rank sends; otherwise it receives
+  int *peers;    ///< the ranks to or from which it has messages
   int peer_count;
-  hfta_message *messages; ///< room for messages of all copies
+  hfta_message *messages; ///< has room for the messages of all copies
   hfta_exchange exchange;
 } hfta_broadcast;
 
-/// The worker's broadcasts: one for each command of its schedules in which it
-/// takes part.
+/// A worker's broadcasts: one for each broadcast command of its schedules for
+/// whose segment it has memory.
 typedef struct hfta_broadcasts {
   hfta_broadcast *all;
   uint32_t count;
 } hfta_broadcasts;
 
-/// Makes the broadcasts, after the worker has its memory and its communicator.
+/// Plans the broadcasts, after the worker has its memory and its communicator.
+/// HFTA_UNSUPPORTED without enough memory.
 hfta_status hfta_broadcasts_create(struct hfta_worker *worker);
 void hfta_broadcasts_destroy(hfta_broadcasts *self);
 
-/// Gives the device the messages of an HFTA_COMMAND_BROADCAST for these copies.
+/// Makes the command's queue exchange the messages of an
+/// HFTA_COMMAND_BROADCAST, for these copies.
 void hfta_broadcasts_give(struct hfta_worker *worker,
                           const hfta_command *command, const int32_t *copies,
                           int64_t copy_count);

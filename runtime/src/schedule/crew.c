@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// A member of the crew with a thread of its own.
 typedef struct member {
   hfta_crew *crew;
   pthread_t thread;
@@ -20,10 +21,12 @@ struct hfta_crew {
   void (*work)(void *argument, uint32_t member);
   void *argument;
   uint64_t calls; // number of calls that have begun
-  uint32_t busy;  // members that still run in the last call, without the caller
+  uint32_t busy;  // number of members that still run in the last call, the
+                  // caller not included
   bool stopping;
 
-  uint32_t started; // number of threads, for the members from 1 on
+  uint32_t
+      started; // number of started threads, which are the members from 1 on
   member members[];
 };
 

@@ -1,7 +1,8 @@
 //===- crew.h - One thread per worker -----------------------------*- C -*-===//
 //
-// Threads that live as long as an instance: a function is called for all
-// workers at once, on the caller's thread for the first one.
+// A crew calls a function for all workers of an instance at once: on the
+// caller's thread for the first worker, and on one thread for each other
+// worker. The threads live as long as the instance.
 //
 // Threads: one caller at a time.
 //===----------------------------------------------------------------------===//
@@ -13,18 +14,20 @@
 
 #include <stdint.h>
 
+/// The threads of an instance's workers.
 typedef struct hfta_crew hfta_crew;
 
-/// Makes a crew of `members`, one of which is the caller. HFTA_UNSUPPORTED if
-/// threads can't be started.
+/// Creates a crew with `members` members, one of which is the caller.
+/// HFTA_UNSUPPORTED without memory or threads.
 hfta_status hfta_crew_create(uint32_t members, hfta_crew **out,
                              hfta_error *error);
 
-/// Joins the threads. NULL is allowed.
+/// Joins the threads and frees the crew. NULL is allowed.
 void hfta_crew_destroy(hfta_crew *self);
 
-/// Calls `work` once for each member, and returns when all have returned. A
-/// NULL crew has only member 0.
+/// Calls `work` once for each member, numbered from 0, each on a thread of its
+/// own, and returns when all calls have returned. A crew of NULL has only
+/// member 0.
 void hfta_crew_do(hfta_crew *self,
                   void (*work)(void *argument, uint32_t member),
                   void *argument);

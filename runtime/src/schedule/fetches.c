@@ -21,8 +21,8 @@ uint64_t hfta_fetched_bytes(const hfta_program *program,
   return own->copy_bytes * (turn_copies < copies ? turn_copies : copies);
 }
 
-/// Returns the number of copies of the turn that contains a command; 0: it is
-/// in no turn, or the host chooses the number.
+/// Returns the number of copies in each turn of the REPEAT that contains a
+/// command; 0 if it isn't in turns, or the host chooses the number.
 static uint64_t find_turn_copies(const hfta_schedule *schedule,
                                  const hfta_command *command) {
   for (const hfta_command *outer = schedule->commands; outer < command; ++outer)

@@ -5,36 +5,37 @@
 
 #include "hfta/program.h"
 
-/// Returns the bytes of one instance of a segment in the arena, where a
-/// schedule fetches it in turns of `turn_copies` copies (0: outside of turns,
-/// or in turns of a size that the host chooses). That is the whole instance,
-/// except that a segment of slabs which the schedule doesn't keep has only the
-/// slabs of a turn. 0: their number is unknown.
+/// Returns the bytes of one instance of a segment in the arena, as a schedule
+/// fetches it in turns of `turn_copies` copies. Usually that is the whole
+/// instance. But of a segment of slabs that isn't among the schedule's `keeps`,
+/// only a turn's slabs are there. `turn_copies` is 0 outside of turns, or where
+/// the host chooses the size of turns; the slabs are then not known, and the
+/// result is 0.
 uint64_t hfta_fetched_bytes(const hfta_program *program,
                             const hfta_schedule *schedule, uint32_t segment,
                             uint64_t turn_copies);
 
-/// Returns the end in the arena of the places that a FETCH of the schedule
-/// gives, for all instances. 0: unknown, or an overflow.
+/// Returns the offset in the arena at which the places that a FETCH gives to
+/// all instances end; 0 if it isn't known or overflows.
 uint64_t hfta_fetch_end(const hfta_program *program,
                         const hfta_schedule *schedule,
                         const hfta_command *command);
 
-/// Returns the schedule's last FETCH of a segment before a command, which gives
-/// the segment its place; NULL: there is none.
+/// Returns the last FETCH of a segment before a command, from which the segment
+/// has its place; NULL if there is none.
 const hfta_command *hfta_find_fetch(const hfta_schedule *schedule,
                                     const hfta_command *command,
                                     uint32_t segment);
 
-/// Returns the offset in the arena at which an instance of a FETCH's segment
-/// begins.
+/// Returns the offset in the arena of the place that a FETCH gives to an
+/// instance of its segment.
 uint64_t hfta_fetch_begin(const hfta_program *program,
                           const hfta_schedule *schedule,
                           const hfta_command *command, int64_t instance);
 
-/// Returns the bytes that an ALL_REDUCE of the schedule sums: those of its
-/// range that lie within the segment's place, if that is in the arena; none if
-/// all lie after the place.
+/// Returns how many bytes an ALL_REDUCE of the schedule adds up: the size of
+/// its range or, if the segment is in the arena, of the part of the range
+/// within the segment's place; 0 if the range begins after the place.
 uint64_t hfta_reduced_bytes(const hfta_program *program,
                             const hfta_schedule *schedule,
                             const hfta_command *command);

@@ -14,7 +14,7 @@ static const hfta_segment *segment_of(const hfta_worker *worker,
   return &worker->program->segments[index];
 }
 
-/// Returns the address of a copy's slab in the host's memory of a segment.
+/// Returns the address of a copy's slab in the host's slabs of a segment.
 static char *find_slab(const hfta_worker *worker, uint32_t index,
                        int64_t copy) {
   return worker->host_copies.slabs[index] +
@@ -40,20 +40,21 @@ bool hfta_host_copies_hold(const hfta_worker *worker, uint32_t segment,
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// The divisor of the device's memory that gives the part which stays free,
-/// where copies take turns, for what the driver needs while the program runs,
-/// such as graphs.
+/// One 32nd of the memory that the copies on the device need must stay free
+/// beside it, for what the driver allocates while the program runs, such as
+/// graphs.
 enum { FREE_PART = 32 };
 
-/// Returns the bytes that the device needs for this number of copies.
+/// Returns the bytes that the device needs for `slabs` copies at a time.
 static uint64_t device_bytes(const hfta_worker *worker, int64_t slabs) {
   hfta_workload own = worker->workload;
   own.slabs = slabs;
   return hfta_workload_device_bytes(worker->program, &own);
 }
 
-/// Extends the worker's message, which says what there was no room for.
-/// `obstacle` is what prevents copies from taking turns; NULL: nothing.
+/// Fails with the worker's message, which says what there was no room for,
+/// extended by the needs of one copy and advice. `obstacle` names what prevents
+/// copies from taking turns; NULL: nothing does.
 static hfta_status fail_room(hfta_worker *worker, const char *obstacle) {
   unsigned long long bytes = device_bytes(worker, 1);
   bool takes_turns = worker->instance->workload.takes_turns;
@@ -71,8 +72,8 @@ static hfta_status fail_room(hfta_worker *worker, const char *obstacle) {
                    takes_turns ? obstacle : "");
 }
 
-/// Checks that the device has room for what else may be needed, by allocating
-/// it.
+/// Checks, by allocating it for a moment, that the device has room for memory
+/// that may be needed later.
 static hfta_status leave_room(hfta_worker *worker, int64_t slabs) {
   hfta_device *device = worker->device;
   uint64_t bytes = device_bytes(worker, slabs) / FREE_PART;
@@ -84,7 +85,7 @@ static hfta_status leave_room(hfta_worker *worker, int64_t slabs) {
   return status;
 }
 
-/// Allocates the segments with this number of slabs.
+/// Allocates the segments anew, with `slabs` slabs each.
 static hfta_status try_slabs(hfta_worker *worker, int64_t slabs) {
   hfta_worker_release_segments(worker);
   worker->workload.slabs = slabs;
@@ -92,8 +93,8 @@ static hfta_status try_slabs(hfta_worker *worker, int64_t slabs) {
   return status == HFTA_OK && slabs > 1 ? leave_room(worker, slabs) : status;
 }
 
-/// Finds the largest number of slabs that fits: enough for one turn, else for
-/// two turns, and so on.
+/// Finds the largest number of slabs that fits: as many as a turn has copies if
+/// all copies make one turn, else two turns, and so on.
 static hfta_status choose_slabs(hfta_worker *worker) {
   int64_t copies = worker->workload.copies, tried = worker->program->copies;
   hfta_status status = HFTA_UNSUPPORTED;
@@ -106,16 +107,17 @@ static hfta_status choose_slabs(hfta_worker *worker) {
   return worker->lacks_memory ? fail_room(worker, NULL) : status;
 }
 
-/// Returns the bytes of a segment in the host's memory, for all copies that may
-/// run.
+/// Returns the bytes of the host's slabs of a segment, for all copies of the
+/// workload.
 static uint64_t host_bytes(const hfta_worker *worker, uint32_t index) {
   return hfta_workload_waiting_bytes(worker->program, &worker->workload,
                                      index) *
          (uint64_t)worker->workload.copies;
 }
 
-/// Checks the limit in advance. The system backs memory only when it is
-/// touched: using too much would end the process much later, without a message.
+/// Checks the limit of the host's memory in advance. The system provides memory
+/// only when it is touched; a program that uses too much would be killed much
+/// later, without a message.
 static hfta_status check_host_memory(hfta_worker *worker) {
   uint64_t bytes = 0, limit = hfta_memory_limit();
   for (uint32_t i = 0; i < worker->program->segment_count; ++i)
@@ -197,8 +199,8 @@ void hfta_host_copies_reset(hfta_worker *worker) {
 // To the device and back
 //===----------------------------------------------------------------------===//
 
-/// Copies a segment's slabs to the device or back. Slabs of copies with
-/// consecutive numbers are copied together.
+/// Copies the slabs of one segment to the device or back, for the present
+/// copies. Slabs of consecutive copies are copied together.
 static void move_segment(hfta_worker *worker, uint32_t index, bool to_device) {
   const hfta_host_copies *self = &worker->host_copies;
   hfta_device *device = worker->device;

@@ -23,14 +23,14 @@ static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
   return status;
 }
 
-/// The run of a schedule by all workers.
+/// The arguments of run_worker, which all workers share.
 typedef struct run {
   hfta_instance *instance;
   const hfta_schedule_call *call;
 } run;
 
-/// Runs one worker. After a failure it makes the others give up, since they may
-/// be waiting for messages that this worker would have sent.
+/// Runs a schedule on one worker. If it fails, makes the other workers give up,
+/// since they may be waiting for messages that this worker won't send.
 static void run_worker(void *argument, uint32_t index) {
   const run *self = argument;
   hfta_instance *instance = self->instance;
@@ -70,7 +70,8 @@ static void reset_scalars(hfta_instance *instance) {
     hfta_instance_set_integer(instance, roles->micro_batch, 0, m, m);
 }
 
-/// Sets step 0 and initial weights.
+/// Resets the instance to step 0 and its initial weights. `is_new`: nothing was
+/// written to its memory yet.
 static hfta_status start(hfta_instance *instance, bool is_new) {
   for (uint32_t i = 0; i < instance->worker_count; ++i)
     hfta_worker_reset(&instance->workers[i], is_new);
@@ -112,8 +113,8 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// Chooses the workload's copies to run; all of them where a task needs all
-/// together.
+/// Makes the workload's copies the live ones. If some task can't run for a part
+/// of the copies, the workload gets all copies.
 static void choose_copies(hfta_instance *instance) {
   hfta_workload *workload = &instance->workload;
   if (!hfta_workload_runs_by_copies(instance->program, workload)) {
@@ -169,7 +170,8 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
                        "copy %d after copy %d: expected ascending numbers",
                        copies[i], copies[i - 1]);
   }
-  // Times with other copies don't count. A loop may set the same copies often.
+  // If the copies change, the search for the width of turns begins again,
+  // because its measurements don't hold for other copies.
   bool is_new =
       count != instance->live_count ||
       memcmp(copies, instance->live, sizeof(int32_t) * (size_t)count) != 0;
@@ -209,8 +211,8 @@ void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
   }
 }
 
-/// Opens a worker's device; the kernels of all workers run on the first one's
-/// threads.
+/// Opens a worker's device. The kernels of all workers run on the threads of
+/// the seat's device, or else of the first worker's device.
 static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
   const hfta_program *program = instance->program;
@@ -258,7 +260,7 @@ static hfta_status open_workers(hfta_instance *instance,
   return status;
 }
 
-/// Finds the micro-batches of each data field that the workers read.
+/// Finds out which micro-batches of each data field the workers read.
 static hfta_status find_reads(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   int64_t micro_batches = program->micro_batches;
@@ -274,16 +276,18 @@ static hfta_status find_reads(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// Checks the limit in advance. The system backs memory only when it is
-/// touched: using too much would end the process much later, without a message.
-/// `bytes` is the memory that the process could have before it opened the
-/// device. A GPU reports its own limits.
+/// Checks the limit of memory in advance. The system provides memory only when
+/// it is touched; a program that uses too much would be killed much later,
+/// without a message. `bytes` is the memory that was available before the
+/// device was opened. Programs for GPUs aren't checked: a GPU reports by itself
+/// that its memory is full.
 static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
   if (instance->program->images)
     return HFTA_OK;
   hfta_memory_plan plan = hfta_workload_memory(
       instance->program, &instance->workload, hfta_instance_threads(instance));
-  // The lender of a seat has already checked the seat's memory.
+  // The memory of a seat (arena and scratch) was already checked by whoever
+  // lends the seat.
   if (instance->workload.seat)
     plan.peak -= plan.arena + plan.scratch;
   if (plan.peak <= bytes)
@@ -437,7 +441,8 @@ void hfta_instance_destroy(hfta_instance *instance) {
   hfta_crew_destroy(instance->crew);
   bool keeps_memory = instance->communicator &&
                       hfta_communicator_keeps_memory(instance->communicator);
-  // Workers that use the first one's threads are closed before it.
+  // Other workers' devices use the threads of the first worker's device, so it
+  // is closed last.
   for (uint32_t i = instance->worker_count; i > 0; --i)
     hfta_worker_close(&instance->workers[i - 1], keeps_memory);
   hfta_instance_leave(instance);
@@ -485,8 +490,10 @@ void hfta_instance_go_first(hfta_instance *instance) {
 // Observers
 //===----------------------------------------------------------------------===//
 
-/// Reports every activity as progress: a step, or one task, may take longer
-/// than other ranks wait for a rank that makes none.
+/// Observes a worker's device: reports each activity to the other ranks as
+/// progress, then to the user's observer. Reports per step wouldn't do, since a
+/// step, or even a single task, may take longer than the time without progress
+/// after which a rank counts as lost.
 static void note_progress(void *argument, const hfta_activity *activity) {
   const hfta_worker *worker = argument;
   hfta_instance *instance = (hfta_instance *)(uintptr_t)worker->instance;

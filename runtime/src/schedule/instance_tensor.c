@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/// Copies bytes after all work of the device is done. Where the host can
-/// address the device's memory, this thread copies, so that a fault in a mapped
-/// file occurs on this thread.
+/// Copies bytes once all work of the device is done. If the host can address
+/// the device's memory, the calling thread copies them itself: a fault in a
+/// mapped file (SIGBUS) then occurs on the thread that handles it.
 static hfta_status copy_now(hfta_device *device, void *to, const void *from,
                             uint64_t bytes, bool addressable,
                             hfta_error *error) {
@@ -23,8 +23,8 @@ static hfta_status copy_now(hfta_device *device, void *to, const void *from,
   return device->functions->wait(device, error);
 }
 
-/// Fails because the tensor is on another rank: with the workers of the
-/// segment's stage, or with the replicas that hold the segment.
+/// Fails because the tensor is on another rank: one that has a worker of the
+/// segment's stage, or one of the replicas that hold the segment.
 static hfta_status fail_elsewhere(hfta_instance *instance, uint32_t tensor) {
   const hfta_tensor *row = &instance->program->tensors[tensor];
   const hfta_segment *segment = &instance->program->segments[row->segment];
@@ -42,8 +42,8 @@ static bool is_spilled(const hfta_instance *instance, uint32_t tensor) {
   return instance->program->segments[segment].residency == HFTA_SPILLED;
 }
 
-/// Fails because the tensor's segment is in the arena only from time to time,
-/// and its contents are lost in between.
+/// Fails because the tensor's segment is transient: it is in the arena only
+/// from time to time, and its contents are lost in between.
 static hfta_status fail_transient(hfta_instance *instance, uint32_t tensor) {
   return hfta_fail(
       &instance->error, HFTA_USAGE,
@@ -62,8 +62,9 @@ static hfta_status fail_in_turns(hfta_error *error, const char *name) {
       "tensor '%s' isn't kept: other copies use its memory in turn", name);
 }
 
-/// Finds a copy's tensor in a segment of slabs, where the device holds only
-/// some copies' slabs. Returns false if the tensor has memory for all copies.
+/// Finds a copy's tensor in the host's slabs, if the device has slabs for some
+/// copies only. Sets `*status`, and `*out` on success. Returns false if the
+/// device has the tensor for all copies.
 static bool find_with_host(hfta_worker *worker, uint32_t tensor, int64_t copy,
                            bool writes, char **out, hfta_status *status) {
   const hfta_tensor *row = &worker->program->tensors[tensor];
@@ -76,7 +77,7 @@ static bool find_with_host(hfta_worker *worker, uint32_t tensor, int64_t copy,
   return true;
 }
 
-/// Leaves the message of a worker's failure in the instance.
+/// Copies the message of a worker's failure to the instance; returns `status`.
 static hfta_status note_worker(hfta_instance *instance,
                                const hfta_worker *worker, hfta_status status) {
   if (status != HFTA_OK)
@@ -118,7 +119,8 @@ hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
       instance, part, read_own(part, tensor, copy, offset, to, bytes));
 }
 
-/// Writes to all workers of the stage, since its replicas have equal tensors.
+/// Writes a tensor on all workers that have it, since the replicas of a stage
+/// must have equal tensors.
 static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
                              int64_t copy, uint64_t offset, const void *from,
                              uint64_t bytes) {
@@ -153,8 +155,8 @@ static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
   return status;
 }
 
-/// Writes a tensor of one copy; a tensor that all copies share is written in
-/// each of the instance's parts (parts.h).
+/// Writes a tensor of one copy. If all copies share the tensor, it is written
+/// in each of the instance's parts (parts.h), as each has its own.
 hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 int64_t copy, uint64_t offset, const void *from,
                                 uint64_t bytes) {

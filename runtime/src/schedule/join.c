@@ -23,7 +23,7 @@ hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
 // Comparison of programs
 //===----------------------------------------------------------------------===//
 
-/// Mixes bytes into a digest by FNV-1a.
+/// Adds bytes to a digest by FNV-1a.
 static void mix(uint64_t *digest, const void *bytes, uint64_t count) {
   const unsigned char *from = bytes;
   for (uint64_t i = 0; from && i < count; ++i)
@@ -76,8 +76,9 @@ static void mix_data(uint64_t *digest, const hfta_program *program) {
   }
 }
 
-/// Returns a digest of models, settings, data, memory and schedules, but not of
-/// kernels: those of another processor give the same sums.
+/// Returns a digest of a program's models, settings, data, memory and
+/// schedules, by which ranks recognise that they run the same program. Kernels
+/// aren't part of it: those for another processor give the same sums.
 static uint64_t get_digest(const hfta_program *program) {
   uint64_t digest = UINT64_C(0xcbf29ce484222325);
   mix_text(&digest, program->name);
@@ -113,7 +114,8 @@ static hfta_status open_own(hfta_instance *instance,
   hfta_rank_options ranks = {.ranks = (hfta_ranks)options->ranks,
                              .library = options->mpi,
                              .timeout = options->rank_timeout};
-  // A program for one rank runs alone, even if a launcher has started it.
+  // A program with a single worker runs alone, even if a launcher has started
+  // several processes.
   if (instance->program->workers == 1)
     ranks.ranks = HFTA_RANKS_ONE;
   return hfta_communicator_open(&ranks, &instance->communicator,
@@ -132,7 +134,7 @@ static hfta_status compare(hfta_instance *instance) {
                    "rank %d runs another program than rank 0", other);
 }
 
-/// Makes the group of workers, with the rank of each.
+/// Creates the group of all ranks' workers, with the rank of each worker.
 static hfta_status make_group(hfta_instance *instance, double timeout) {
   const hfta_program *program = instance->program;
   int *ranks = calloc((size_t)program->workers, sizeof(int));

@@ -5,18 +5,20 @@
 
 #include "schedule/instance_impl.h"
 
-/// Checks that a program can run on this number of ranks: HFTA_USAGE if it has
-/// fewer workers.
+/// Checks that a program can run on `ranks` ranks: HFTA_USAGE if it has fewer
+/// workers.
 hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
                              hfta_error *error);
 
-/// Gives the instance its communicator (the workload's own or one that it
-/// opens), the workload its rank, and the workers of several stages their
-/// group. Ranks with different programs all fail with HFTA_USAGE.
+/// Makes the instance one of several ranks. It gets a communicator, which is
+/// the workload's or else opened here; the workload gets its rank and the
+/// number of ranks; the workers of several stages get their group. If ranks run
+/// different programs, all of them fail with HFTA_USAGE.
 hfta_status hfta_instance_join(hfta_instance *instance,
                                const hfta_options *options);
 
-/// Frees the group; closes the communicator unless it is the workload's.
+/// Frees the group of workers, and closes the communicator unless it is the
+/// workload's.
 void hfta_instance_leave(hfta_instance *instance);
 
 #endif // HFTA_SRC_SCHEDULE_JOIN_H

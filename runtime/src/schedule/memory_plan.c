@@ -7,7 +7,8 @@
 #include "schedule/share.h"
 #include "schedule/workload.h"
 
-/// Returns the bytes of a segment's named tensors for the workload's copies.
+/// Returns the bytes of all named tensors of a segment, for the workload's
+/// copies.
 static uint64_t tensor_bytes(const hfta_program *program,
                              const hfta_workload *workload, uint32_t segment) {
   uint64_t bytes = 0;
@@ -28,7 +29,8 @@ bool hfta_segment_is_state(const hfta_segment *segment) {
          segment->role == HFTA_SEGMENT_CURVATURE;
 }
 
-/// Returns the bytes of all instances of a segment that are touched.
+/// Returns the bytes that an instance of the program really touches in all
+/// instances of a resident segment; 0 for other segments and scratch.
 static uint64_t touched_bytes(const hfta_program *program,
                               const hfta_workload *workload, uint32_t index,
                               int threads) {
@@ -37,8 +39,8 @@ static uint64_t touched_bytes(const hfta_program *program,
       segment->residency != HFTA_RESIDENT ||
       !hfta_workload_needs(program, workload, index))
     return 0;
-  // State consists of named tensors only, and an instance touches those of its
-  // own copies.
+  // State segments consist only of named tensors, and an instance touches only
+  // the tensors of its own copies.
   if (hfta_segment_is_state(segment) && workload->copies < program->copies)
     return tensor_bytes(program, workload, index);
   return hfta_workload_segment_bytes(program, workload, index, threads) *
@@ -71,8 +73,9 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   }
 }
 
-/// Returns the bytes of the batches of data in the host's memory. A GPU may
-/// work on two steps at a time, which both need their batches.
+/// Returns the bytes of the batches of data in the host's memory. For a GPU
+/// there are more, since it may work on two steps at a time, which both need
+/// their batches.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;

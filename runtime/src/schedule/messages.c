@@ -11,7 +11,7 @@ static bool is_message(const hfta_command *command) {
          command->kind == HFTA_COMMAND_RECEIVE;
 }
 
-/// Whether the commands after this one run for each of the worker's own
+/// Returns whether the body of a command runs for each of the worker's own
 /// micro-batches.
 static bool begins_micro_batches(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_ACTIONS ||
@@ -19,6 +19,9 @@ static bool begins_micro_batches(const hfta_command *command) {
           command->subject == HFTA_REPEAT_MICRO_BATCHES);
 }
 
+/// Adds the message of a command to an exchange: to or from `replica` of the
+/// other stage, for the worker's micro-batch at position `place`, which has
+/// `number` in the step.
 static void add(const hfta_worker *worker, const hfta_command *command,
                 int64_t replica, int64_t place, int64_t number,
                 hfta_exchange *to) {
@@ -33,8 +36,8 @@ static void add(const hfta_worker *worker, const hfta_command *command,
                     command->bytes);
 }
 
-/// Plans one message per micro-batch, to or from the replica that has the
-/// micro-batch.
+/// Plans one message per micro-batch of the worker: to or from the replica of
+/// the other stage that has the same micro-batch.
 static void plan_micro_batches(const hfta_worker *worker,
                                hfta_stage_messages *self) {
   const hfta_command *command = self->command;
@@ -47,9 +50,9 @@ static void plan_micro_batches(const hfta_worker *worker,
   }
 }
 
-/// Plans the messages of a command that runs once. Receiving replica r of R
-/// receives from sending replica r mod S of S; a sender sends to all its
-/// receivers.
+/// Plans the messages of a command that runs once. Replica r of the receiving
+/// stage receives from replica r mod S of the S sending ones; so a sender may
+/// have several receivers.
 static void plan_once(const hfta_worker *worker, hfta_stage_messages *self) {
   const hfta_command *command = self->command;
   int64_t others = worker->program->stages[command->subject].replicas;
@@ -90,7 +93,7 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
 static hfta_status plan_schedule(hfta_worker *worker,
                                  const hfta_schedule *schedule) {
   hfta_messages *self = &worker->messages;
-  uint32_t end = 0; // end of the commands that run for each micro-batch
+  uint32_t end = 0; // end of the body that runs for each micro-batch
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < schedule->command_count && status == HFTA_OK; ++i) {
     const hfta_command *command = &schedule->commands[i];

@@ -102,7 +102,7 @@ const char *hfta_program_device(const hfta_program *program, const char *text) {
 }
 
 int hfta_program_threads(const hfta_program *program, int64_t threads) {
-  // On a GPU all copies run at once.
+  // A GPU runs all copies at once.
   if (program->images)
     return program->copies < INT32_MAX ? (int)program->copies : INT32_MAX;
   if (threads > 0)

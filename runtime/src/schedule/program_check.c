@@ -1,6 +1,7 @@
 //===- program_check.c - Checks of a program's table ----------------------===//
 //
-// The table comes from the compiler: a fault here is never the user's mistake.
+// The compiler writes the table, so a fault in it is never the user's mistake:
+// all checks fail with HFTA_INTERNAL.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +53,8 @@ static hfta_status check_tensor(const hfta_program *program, uint32_t index,
                    program->name, tensor->name);
 }
 
-/// Checks a well-known tensor's index and, for scalars that the host writes,
-/// its type.
+/// Checks a tensor of hfta_roles: its index, and that its type is i64
+/// (`integer`) or f32 or f64.
 static hfta_status check_role(const hfta_program *program, const char *role,
                               uint32_t index, bool integer, hfta_error *error) {
   if (index == UINT32_MAX)
@@ -102,6 +103,8 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
   return status;
 }
 
+/// Returns whether a tensor is valid for a port. `batched`: it is for a data
+/// field, so that it must hold a micro-batch in an input segment.
 static bool port_is_sound(const hfta_program *program, uint32_t tensor,
                           bool batched) {
   if (tensor >= program->tensor_count)
@@ -131,6 +134,7 @@ static hfta_status check_ports(const hfta_program *program, hfta_error *error) {
                    program->name, bad);
 }
 
+/// Returns whether the workspaces that a task uses are large enough for it.
 static bool reaches_into_segments(const hfta_program *program,
                                   const hfta_task *task) {
   for (uint32_t i = 0; i < task->workspace_count; ++i) {
@@ -153,8 +157,8 @@ static bool is_listed(const uint32_t *segments, uint32_t count,
   return false;
 }
 
-/// Whether a task adds sums of ranks: such a task runs for the blocks of a
-/// command instead of copies.
+/// Returns whether a task adds up sums for an ALL_REDUCE. Such a task runs for
+/// blocks of bytes instead of copies.
 static bool is_for_blocks(const hfta_program *program, const hfta_task *task) {
   size_t number = (size_t)(task - program->tasks);
   for (uint32_t s = 0; s < program->schedule_count; ++s) {
@@ -167,8 +171,9 @@ static bool is_for_blocks(const hfta_program *program, const hfta_task *task) {
   return false;
 }
 
-/// Checks an operand's bounds; for a launch that runs once per copy those of
-/// `copies` copies.
+/// Returns whether an operand lies within its segment, for all `copies` copies
+/// if the launch runs once per copy, and whether the task lists the segment as
+/// read or written.
 static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
                              const hfta_launch *launch,
                              const hfta_binding *binding, int64_t copies) {
@@ -190,9 +195,9 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
   return begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
 }
 
-/// Whether a GPU can copy boxes of the operand: checks the limits of
-/// cuTensorMapEncodeTiled, and that a row has as many bytes as a swizzle
-/// pattern in shared memory.
+/// Returns whether a GPU can copy boxes of an operand: whether its tensor map
+/// keeps within the limits of cuTensorMapEncodeTiled, and a row has as many
+/// bytes as a swizzle pattern in shared memory (32, 64 or 128).
 static bool is_sound_map(const hfta_launch *launch,
                          const hfta_tensor_map *map) {
   enum { UNIT = 16, MOST_BOX = 256, MOST_STEP = 8, ROW_BYTES = 32 | 64 | 128 };
@@ -223,6 +228,8 @@ static bool is_sound_map(const hfta_launch *launch,
   return sound && end <= binding->bytes;
 }
 
+/// Returns whether a launch is valid in images for warp groups, or not meant
+/// for them.
 static bool has_sound_groups(const hfta_launch *launch) {
   enum { MOST_THREADS = 1024, MOST_BYTES = 227 * 1024 };
   const hfta_warp_group_launch *groups = launch->warp_groups;
@@ -268,7 +275,7 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// Checks that slabs make up their segment.
+/// Checks that a segment of slabs has exactly one slab per copy.
 static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
   for (uint32_t i = 0; i < program->segment_count; ++i) {
     const hfta_segment *segment = &program->segments[i];
@@ -284,8 +291,9 @@ static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// Whether a segment that isn't resident consists of whole pages and has a role
-/// that only tasks write.
+/// Returns whether a segment may have its residency: if it isn't resident, it
+/// must consist of whole pages, have no image, and have a role whose contents
+/// only tasks write.
 static bool is_sound_residency(const hfta_segment *segment) {
   uint64_t unit = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
   if (segment->residency == HFTA_RESIDENT)

@@ -1,12 +1,13 @@
-//===- program_check.h - Are a program's schedules sound --------*- C -*-===//
+//===- program_check.h - Checks of a program's schedules ----------*- C -*-===//
 
 #ifndef HFTA_SRC_SCHEDULE_PROGRAM_CHECK_H
 #define HFTA_SRC_SCHEDULE_PROGRAM_CHECK_H
 
 #include "hfta/instance.h"
 
-/// Checks stages, orders, and the commands of all schedules, after all other
-/// tables were checked. HFTA_INTERNAL names the first that isn't sound.
+/// Checks stages, orders of actions, and the commands of all schedules; the
+/// other tables must have been checked. HFTA_INTERNAL names the first that
+/// isn't valid.
 hfta_status hfta_program_check_schedules(const hfta_program *program,
                                          hfta_error *error);
 

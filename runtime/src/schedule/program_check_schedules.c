@@ -23,7 +23,8 @@ static hfta_status check_stage(const hfta_program *program, uint32_t index,
                    (long long)stage->groups, (long long)stage->replicas);
 }
 
-/// Checks that several stages' workers have distinct places.
+/// Checks that the workers of several stages have distinct positions
+/// (hfta_program.worker_places).
 static hfta_status check_places(const hfta_program *program,
                                 hfta_error *error) {
   const int64_t *places = program->worker_places;
@@ -40,9 +41,9 @@ static hfta_status check_places(const hfta_program *program,
                               program->name, (long long)program->workers);
 }
 
-/// Whether a set of a stage's replicas is valid. Stage -1 is a program's one
-/// stage, or any stage of several: all workers count, since the whole program
-/// may run in one place.
+/// Returns whether a set of replicas is valid for a stage. Stage -1 is the
+/// single stage of a program, or any of several stages; then all workers count
+/// as replicas, since a single rank may run the whole program.
 static bool are_sound_replicas(const hfta_program *program, int32_t stage,
                                const hfta_replicas *replicas) {
   uint64_t all = (uint64_t)(stage < 0 ? program->workers
@@ -99,7 +100,8 @@ static hfta_status check_stages(const hfta_program *program,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Whether the place lies within its segment, wherever that is.
+/// Returns whether a place lies within its segment, no matter whether the
+/// segment is resident or in the arena.
 static bool is_within_segment(const hfta_program *program,
                               const hfta_place *place, uint64_t bytes) {
   return place->index < program->segment_count &&
@@ -107,6 +109,8 @@ static bool is_within_segment(const hfta_program *program,
          bytes <= program->segments[place->index].bytes - place->offset;
 }
 
+/// Returns whether `bytes` bytes can be read or written at a place. A segment
+/// must be resident.
 static bool is_sound_place(const hfta_program *program, const hfta_place *place,
                            uint64_t bytes) {
   switch (place->space) {
@@ -123,8 +127,8 @@ static bool is_sound_place(const hfta_program *program, const hfta_place *place,
   }
 }
 
-/// Whether a message carries bytes that a worker of one stage has written for
-/// those of another.
+/// Returns whether a SEND or RECEIVE is valid: between two stages, on a queue
+/// other than 0, for a segment that a stage can write for another one.
 static bool is_sound_message(const hfta_program *program,
                              const hfta_schedule *schedule,
                              const hfta_command *command) {
@@ -144,8 +148,8 @@ static bool is_sound_message(const hfta_program *program,
   }
 }
 
-/// Whether the place lies within its segment for each of a program's copies, if
-/// it has a stride.
+/// Returns whether a command's place, or one such place per copy if it has a
+/// stride, lies within its segment for all copies.
 static bool is_sound_for_copies(const hfta_program *program,
                                 const hfta_command *command) {
   const hfta_place *to = &command->to;
@@ -165,9 +169,9 @@ static bool is_sound_broadcast(const hfta_program *program,
          are_sound_replicas(program, schedule->stage, &command->receivers);
 }
 
-/// Whether a FETCH, EVICT or DROP is for a segment that has no memory of its
-/// own. Transfers to or from the store need a spilled segment, and a queue for
-/// which the host doesn't wait.
+/// Returns whether a FETCH, EVICT or DROP is for a segment that isn't resident.
+/// If it transfers to or from the store, the segment must be spilled, and the
+/// queue can't be 0, on which the host works itself.
 static bool is_sound_move(const hfta_program *program,
                           const hfta_command *command) {
   if (command->to.space != HFTA_SPACE_SEGMENT ||
@@ -181,7 +185,8 @@ static bool is_sound_move(const hfta_program *program,
                    : residency != HFTA_RESIDENT;
 }
 
-/// Whether the places of a FETCH, for all instances, lie within the arena.
+/// Returns whether a FETCH is valid: the places of all instances must lie
+/// within the arena.
 static bool is_sound_fetch(const hfta_program *program,
                            const hfta_schedule *schedule,
                            const hfta_command *command) {
@@ -195,8 +200,8 @@ static bool is_sound_fetch(const hfta_program *program,
   return end > 0 && end <= program->arena_bytes;
 }
 
-/// Whether an ALL_REDUCE is valid. The sums' segment may lie in the arena,
-/// where an earlier FETCH has put it.
+/// Returns whether an ALL_REDUCE is valid. The segment of the sums may be in
+/// the arena, if an earlier FETCH has put it there.
 static bool is_sound_reduce(const hfta_program *program,
                             const hfta_schedule *schedule,
                             const hfta_command *command) {
@@ -213,8 +218,9 @@ static bool is_sound_reduce(const hfta_program *program,
          hfta_find_fetch(schedule, command, segment);
 }
 
-/// Whether the body of ACTIONS consists of cases, and has those of all actions;
-/// `left` commands follow.
+/// Returns whether the body of ACTIONS consists of CASEs only, and has one for
+/// each action. `left` is the number of commands that follow ACTIONS in the
+/// schedule.
 static bool are_sound_actions(const hfta_program *program,
                               const hfta_command *command, uint32_t left) {
   const hfta_command *body = command + 1;
@@ -235,8 +241,9 @@ static bool are_sound_actions(const hfta_program *program,
   return sound;
 }
 
-/// Whether a command is valid on its own; `left` commands of the same list
-/// follow. The place of a CASE is checked with its ACTIONS.
+/// Returns whether a command is valid on its own; `left` is the number of
+/// commands that follow it in the schedule. Whether a CASE stands in the body
+/// of ACTIONS is checked elsewhere (are_sound_commands).
 static bool is_sound_command(const hfta_program *program,
                              const hfta_schedule *schedule,
                              const hfta_command *command, uint32_t left) {
@@ -294,9 +301,9 @@ static bool is_sound_command(const hfta_program *program,
   }
 }
 
-/// Whether the commands after this one may not contain messages: they run
-/// several times but not once for each micro-batch of the worker, or only on
-/// some replicas, so that the other side of a message can't know how often.
+/// Returns whether the body of a command must not contain messages, because the
+/// other side can't know how often the body runs: several times, but not once
+/// for each of the worker's micro-batches, or on some replicas only.
 static bool bars_messages(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_ONLY ||
          (command->kind == HFTA_COMMAND_REPEAT &&
@@ -309,10 +316,13 @@ static bool is_message(const hfta_command *command) {
          command->kind == HFTA_COMMAND_BROADCAST;
 }
 
+/// Returns whether the commands of a schedule are valid: each on its own, CASEs
+/// only directly in the body of ACTIONS, and messages only where they are
+/// allowed.
 static bool are_sound_commands(const hfta_program *program,
                                const hfta_schedule *schedule) {
-  uint32_t end = 0, next = 0; // end of the body of ACTIONS, and its next case
-  uint32_t barred = 0;        // end of the commands without messages
+  uint32_t end = 0, next = 0; // end of the body of ACTIONS, and its next CASE
+  uint32_t barred = 0;        // end of a body that must not contain messages
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
     if (!is_sound_command(program, schedule, command,
@@ -359,7 +369,7 @@ static hfta_status check_schedule(const hfta_program *program,
                    schedule->name, stage);
 }
 
-/// Whether either all stages or none have a schedule of this name.
+/// Returns whether a schedule of this name exists for all stages or for none.
 static bool is_whole(const hfta_program *program, const char *name) {
   uint32_t count = 0;
   if (program->stage_count == 1)
@@ -370,7 +380,8 @@ static bool is_whole(const hfta_program *program, const char *name) {
   return count == 0 || count == program->stage_count;
 }
 
-/// Whether a schedule begins with turns of a given number of copies.
+/// Returns whether a schedule begins with a REPEAT over turns that gives the
+/// number of copies of a turn.
 static bool begins_with_turns(const hfta_schedule *schedule) {
   return schedule->command_count > 0 &&
          schedule->commands->kind == HFTA_COMMAND_REPEAT &&
@@ -378,8 +389,8 @@ static bool begins_with_turns(const hfta_schedule *schedule) {
          schedule->commands->bytes > 0;
 }
 
-/// Whether turns of several steps have a beginning, of a given number of
-/// copies, and an end.
+/// Returns whether the schedules for turns of several steps (window.h) are
+/// complete, and begin turns of the same width.
 static bool has_sound_turns(const hfta_program *program) {
   const hfta_schedule *begin =
       hfta_program_find_schedule(program, "begin_turn");

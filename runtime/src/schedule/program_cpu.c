@@ -1,4 +1,4 @@
-//===- program_cpu.c - Can this CPU run the code --------------------------===//
+//===- program_cpu.c - Checks that this CPU can run a program -------------===//
 
 #include "hfta/instance.h"
 #include "system/cpu_features.h"
@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// Requests AMX, whose registers Linux gives only to processes that request
-/// them. Harmless on other systems.
+/// Asks Linux for the use of AMX, whose registers a process gets only if it
+/// requests them. Returns whether they may be used; true on other processors.
 static bool ask_for_amx(void) {
 #if defined(__x86_64__)
   enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };

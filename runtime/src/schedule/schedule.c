@@ -4,25 +4,29 @@
 
 #include <string.h>
 
-/// The position of the host in a schedule.
+/// The position of the host in a schedule, whose commands it issues one by one.
 typedef struct walk {
   hfta_worker *worker;
   const hfta_schedule_call *call;
   const hfta_schedule *schedule;
-  int64_t turn;          ///< copies per turn where the host chooses
-  uint64_t turn_copies;  ///< copies of the current turn if the schedule gives
-                         ///< them, else 0
-  int64_t micro_batches; ///< the worker's micro-batches of the call
-  int64_t micro_batch;   ///< index of the current one among these
-  int64_t number;        ///< number of the current one in the step
-  bool is_repeated;      ///< whether a micro-batch is current
-  bool has_place;        ///< whether it is one of the worker's own
-  const int32_t *copies; ///< copies of this turn, or the chosen ones of them
-  const int32_t *slabs;  ///< for chosen copies: their positions in the turn
+  int64_t turn; ///< copies per turn where the schedule leaves the number to the
+                ///< host
+  uint64_t turn_copies;  ///< copies per turn if the schedule gives the number
+                         ///< and a turn is current; else 0
+  int64_t micro_batches; ///< number of the worker's micro-batches in the call
+  int64_t micro_batch; ///< index of the current micro-batch among the worker's
+  int64_t number;      ///< number of the current micro-batch in the step
+  bool is_repeated;    ///< whether a micro-batch is current
+  /// Whether the current micro-batch is one of the worker's own.
+  bool has_place;
+  const int32_t *copies; ///< copies of the current turn, or those that an EVERY
+                         ///< has chosen from them
+  const int32_t *slabs;  ///< positions of the chosen copies in the turn; NULL:
+                         ///< none were chosen
   int64_t copy_count;
-  int64_t first; ///< position of the first copy among the live ones, unless
-                 ///< copies are chosen
-  int64_t begin; ///< `first` at the beginning of the call
+  int64_t first; ///< position of the first of `copies` among the live ones,
+                 ///< unless an EVERY has chosen them
+  int64_t begin; ///< the value of `first` at the beginning of the call
 } walk;
 
 static void run_commands(walk *self, const hfta_command *commands,
@@ -32,16 +36,18 @@ static void run_commands(walk *self, const hfta_command *commands,
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Returns the instance of a segment for the micro-batch that is `ahead`
-/// positions after the current one; the caller takes it modulo the number of
-/// instances.
+/// Returns the number of a segment's instance for the micro-batch `ahead`
+/// positions after the current one. The caller must take it modulo the number
+/// of instances.
 static int64_t find_instance(const walk *self, uint32_t segment,
                              int64_t ahead) {
   return hfta_worker_instance(self->worker, segment, self->micro_batch + ahead,
                               self->number);
 }
 
-/// Returns the address of a segment's instance; NULL if it has no memory.
+/// Returns the address of a segment's instance for the micro-batch `ahead`
+/// positions after the current one; NULL if the worker has no memory for the
+/// segment.
 static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
   const hfta_segment_memory *memory = &self->worker->memory[segment];
   return memory->count
@@ -50,8 +56,9 @@ static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
              : NULL;
 }
 
-/// Returns the address of a micro-batch of a field: in the caller's batch or,
-/// past the worker's last micro-batch, in the offered one.
+/// Returns the address of the micro-batch at `place`, of `bytes` bytes, in a
+/// data field: in the caller's batch or, after the worker's last micro-batch,
+/// in the offered batch. NULL if it need not or can't be copied.
 static char *find_field(const walk *self, uint32_t field, int64_t place,
                         uint64_t bytes) {
   hfta_worker *worker = self->worker;
@@ -65,7 +72,8 @@ static char *find_field(const walk *self, uint32_t field, int64_t place,
          bytes * (uint64_t)worker->share.micro_batches[place];
 }
 
-/// Returns the host's image of a segment's instance, or NULL.
+/// Returns the address of the host's image of a segment's instance; NULL if
+/// there is no image.
 static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
   const hfta_segment_memory *memory = &self->worker->memory[segment];
   char *images =
@@ -76,8 +84,9 @@ static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
                 : NULL;
 }
 
-/// Returns the address of a place; NULL if the instance has no memory for it,
-/// or nothing is to be copied from there.
+/// Returns the address of a place for a copy and the micro-batch `ahead`
+/// positions after the current one. NULL if the worker has no memory for it, or
+/// nothing is to be copied from there.
 static char *find_place(const walk *self, const hfta_place *place,
                         int64_t ahead, uint64_t bytes, int64_t copy) {
   const hfta_schedule_call *call = self->call;
@@ -104,8 +113,8 @@ static char *find_place(const walk *self, const hfta_place *place,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Records that the segments which a task writes differ from the store's and
-/// the host's contents.
+/// Records that the segments that a task writes now differ from what the store
+/// and the host's slabs hold.
 static void note_writes(const walk *self, const hfta_task *task) {
   for (uint32_t i = 0; i < task->write_count; ++i) {
     uint32_t segment = task->writes[i];
@@ -117,10 +126,11 @@ static void note_writes(const walk *self, const hfta_task *task) {
   }
 }
 
-/// Returns the address of the first copy's slab in a segment. A segment that
-/// has a place for a turn of several steps holds more copies than run a step
-/// together. On a device that holds only the call's copies, so does a segment
-/// that the schedule keeps.
+/// Returns the address of the slab of the first of the current copies; without
+/// slabs, of the segment. Slabs of earlier copies come before it where the
+/// segment holds more copies than the current ones: in the arena during a turn
+/// of several steps, and on a device without room for all copies if the
+/// schedule keeps the segment.
 static void *first_slab(const walk *self, uint32_t segment) {
   const hfta_worker *worker = self->worker;
   char *base = segment_base(self, segment, 0);
@@ -134,6 +144,7 @@ static void *first_slab(const walk *self, uint32_t segment) {
   return base + hfta_spill_offset(self->worker, segment, instance, self->first);
 }
 
+/// Issues a RUN: a task for the current copies.
 static void run(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const hfta_program *program = worker->program;
@@ -154,10 +165,11 @@ static void run(const walk *self, const hfta_command *command) {
                                  command->subject);
 }
 
-/// Copies bytes, for each copy if there is a place for each.
+/// Issues a TRANSFER, or one per copy if its place is one per copy.
 static void transfer(const walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
-  // A rank may have no micro-batch of a partial batch.
+  // Past the worker's last micro-batch nothing is copied, except from a field
+  // of the offered batch.
   bool is_past = command->ahead > 0 &&
                  self->micro_batch + command->ahead >= self->micro_batches;
   if (is_past && command->from.space != HFTA_SPACE_FIELD)
@@ -175,8 +187,8 @@ static void transfer(const walk *self, const hfta_command *command) {
   }
 }
 
-/// Fills a place with zeros in all instances of its segment; in a segment of
-/// slabs only those that are allocated.
+/// Issues a FILL of a place in all instances of its segment. In a segment of
+/// slabs it fills only the slabs that are allocated.
 static void fill(const walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   const hfta_place *to = &command->to;
@@ -188,7 +200,7 @@ static void fill(const walk *self, const hfta_command *command) {
                             command->bytes < left ? command->bytes : left);
 }
 
-/// Runs commands for one of the worker's own micro-batches.
+/// Runs commands for one of the worker's own micro-batches, given by its index.
 static void run_for(const walk *self, int64_t micro_batch,
                     const hfta_command *commands, uint32_t count) {
   walk inner = *self;
@@ -198,7 +210,8 @@ static void run_for(const walk *self, int64_t micro_batch,
   run_commands(&inner, commands, count);
 }
 
-/// Runs the commands that follow several times.
+/// Runs the body of a REPEAT several times: for each micro-batch, or for each
+/// turn of copies.
 static void repeat(const walk *self, const hfta_command *command) {
   walk inner = *self;
   if (command->subject != HFTA_REPEAT_TURNS)
@@ -225,23 +238,23 @@ static void repeat(const walk *self, const hfta_command *command) {
   }
 }
 
-/// Whether a copy of this period is due after `steps` steps. Within the first
-/// period it is also due after a power of two.
+/// Returns whether a copy of this period is due after `steps` steps. During the
+/// first period it is also due after each power of two.
 static bool is_due(int64_t steps, int64_t period) {
   if (period <= 0)
     return false;
   return steps % period == 0 || (steps < period && (steps & (steps - 1)) == 0);
 }
 
-/// Adds a copy to the chosen ones, with its position in the turn.
+/// Makes a copy the chosen one of this number, with its position in the turn.
 static void choose(hfta_worker *worker, int64_t number, int32_t copy,
                    int64_t place) {
   worker->chosen[number] = copy;
   worker->chosen[worker->program->copies + number] = (int32_t)place;
 }
 
-/// Runs the body for the copies that are due. Such commands aren't nested, so
-/// that one list of chosen copies is enough.
+/// Runs the body of an EVERY for the copies that are due, or as hfta_due_kind
+/// says. EVERYs aren't nested, so that one list of chosen copies is enough.
 static void every(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const double *periods =
@@ -269,7 +282,8 @@ static void every(const walk *self, const hfta_command *command) {
     run_commands(&inner, command + 1, command->length);
 }
 
-/// Finds the case of a number; NULL if there is none.
+/// Returns the CASE with this number in the body of ACTIONS; NULL if there is
+/// none.
 static const hfta_command *find_case(const hfta_command *actions,
                                      uint32_t number) {
   const hfta_command *commands = actions + 1;
@@ -279,7 +293,7 @@ static const hfta_command *find_case(const hfta_command *actions,
   return NULL;
 }
 
-/// Runs the body if this rank has one of the replicas.
+/// Runs the body of an ONLY if this rank has one of the replicas.
 static void only(const walk *self, const hfta_command *command) {
   const hfta_share *share = &self->worker->share;
   walk inner = *self;
@@ -288,8 +302,8 @@ static void only(const walk *self, const hfta_command *command) {
     run_commands(&inner, command + 1, command->length);
 }
 
-/// Runs the cases in the worker's order of actions, without the micro-batches
-/// that a partial batch lacks.
+/// Runs the CASEs of ACTIONS in the worker's order, and skips actions for
+/// micro-batches that a partial batch lacks.
 static void act(const walk *self, const hfta_command *command) {
   const hfta_action_list *order =
       &self->worker->program->orders[command->subject];
@@ -301,15 +315,15 @@ static void act(const walk *self, const hfta_command *command) {
   }
 }
 
-/// Gives a message to or from another stage, but nothing past the last
-/// micro-batch.
+/// Issues a SEND or RECEIVE, unless it is for a micro-batch after the worker's
+/// last one.
 static void exchange(const walk *self, const hfta_command *command) {
   int64_t place = self->has_place ? self->micro_batch + command->ahead : 0;
   if (!self->has_place || place < self->micro_batches)
     hfta_messages_give(self->worker, command, place);
 }
 
-/// Runs FETCH, EVICT or DROP for one instance.
+/// Issues a FETCH, EVICT or DROP for one instance of its segment.
 static void move_instance(const walk *self, const hfta_command *command,
                           int64_t instance) {
   hfta_worker *worker = self->worker;
@@ -322,8 +336,8 @@ static void move_instance(const walk *self, const hfta_command *command,
                                     .is_ahead = self->call->is_ahead};
   if (command->kind == HFTA_COMMAND_DROP)
     return hfta_spill_drop(worker, command, &moment);
-  // Where transfers don't overlap tasks, earlier tasks end before the transfer,
-  // and later ones begin after it.
+  // If transfers must not overlap with tasks (hfta_spill.waits), earlier tasks
+  // end before the transfer, and later ones begin after it.
   hfta_spill_wait(worker);
   if (command->kind == HFTA_COMMAND_FETCH)
     hfta_spill_fetch(worker, command, &moment);
@@ -332,9 +346,9 @@ static void move_instance(const walk *self, const hfta_command *command,
   hfta_spill_wait(worker);
 }
 
-/// Runs FETCH, EVICT or DROP for the current micro-batch's instance, but not
-/// past the worker's last micro-batch; for all instances where no micro-batch
-/// is current.
+/// Issues a FETCH, EVICT or DROP: for the instance of the current micro-batch
+/// (or the one `ahead` after it), unless it is after the worker's last one; for
+/// all instances if no micro-batch is current.
 static void move(const walk *self, const hfta_command *command) {
   uint32_t segment = command->to.index;
   uint32_t count = self->worker->memory[segment].count;
@@ -348,8 +362,9 @@ static void move(const walk *self, const hfta_command *command) {
   }
 }
 
-/// Finds the command's event: neighbouring micro-batches may use several events
-/// in turn. Returns false past the last micro-batch.
+/// Finds the event of a RECORD or AWAIT. Successive micro-batches may use
+/// several events round-robin. Returns false after the worker's last
+/// micro-batch.
 static bool find_event(const walk *self, const hfta_command *command,
                        uint32_t *event) {
   int64_t place = self->micro_batch + command->ahead;
@@ -429,7 +444,7 @@ static void run_commands(walk *self, const hfta_command *commands,
     case HFTA_COMMAND_ACTIONS:
       act(self, command);
       break;
-    case HFTA_COMMAND_CASE: // run by its ACTIONS
+    case HFTA_COMMAND_CASE: // its ACTIONS runs it
       break;
     }
   }
@@ -472,7 +487,7 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   if (takes_batch)
     hfta_batches_begin(&worker->batches, schedule, call->inputs);
   else if (!call->is_posted)
-    worker->batches.count = 0; // a port may be at an address where a field was
+    worker->batches.count = 0; // a port's data may be where a field's was
   worker->spill.failure = HFTA_OK;
   double begin = instance->now();
   hfta_host_copies_bring(worker, self.copies, self.copy_count);
@@ -480,7 +495,8 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   hfta_error later;
   hfta_status failure = worker->spill.failure;
   if (call->is_posted) {
-    // Only times for which the host has waited count.
+    // A posted call isn't timed, as the host doesn't wait for it. It only
+    // counts as a call, until the search for the width of turns is repeated.
     if (turns->is_settled)
       hfta_turns_took(turns, 0.0);
     if (takes_batch)
@@ -492,8 +508,8 @@ hfta_status hfta_worker_run(hfta_worker *worker,
       worker->device, call->queues ? call->queues : UINT64_MAX,
       failure == HFTA_OK ? &worker->error : &later);
   status = failure == HFTA_OK ? status : failure;
-  // A partial batch takes less time with any width of turns, so it isn't
-  // measured.
+  // A call for a partial batch isn't timed, as it takes less time with any
+  // width of turns.
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);
   hfta_spill_settle(worker);

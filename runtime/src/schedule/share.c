@@ -24,7 +24,8 @@ int64_t hfta_first_worker(const hfta_program *program, int32_t stage) {
   return first;
 }
 
-/// Returns the rank that has one of `count` places that `ranks` ranks share.
+/// Returns the rank that has a place, if `ranks` ranks share `count` places as
+/// evenly as possible, each a range of them.
 static int rank_of_place(int64_t count, int ranks, int64_t place) {
   return (int)(((place + 1) * ranks - 1) / count);
 }
@@ -110,8 +111,9 @@ hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
   for (int64_t group = 0; group < self->stage.groups; ++group)
     if (hfta_rank_of_group(&self->stage, ranks, group) == rank)
       self->groups[self->group_count++] = group;
-  // The rank's groups repeat in the same order, so that the index modulo their
-  // number is the group's place.
+  // A rank's micro-batches go through its groups round-robin, in the groups'
+  // order. So a micro-batch's index modulo the number of groups is its group's
+  // position.
   for (int64_t m = 0; m < program->micro_batches; ++m)
     if (hfta_rank_of_group(&self->stage, ranks, m % self->stage.groups) ==
         rank) {

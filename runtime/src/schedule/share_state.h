@@ -1,7 +1,7 @@
 //===- share_state.h - Sends the first rank's data to all ranks ---*- C -*-===//
 //
-// Only the first rank reads and writes checkpoints, so that the others need no
-// access to its folder. All ranks make these calls in the same order.
+// Only rank 0 reads and writes checkpoints, so that the other ranks need no
+// access to the folder. All ranks must make these calls in the same order.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SCHEDULE_SHARE_STATE_H
@@ -9,14 +9,14 @@
 
 #include "schedule/instance_impl.h"
 
-/// Sends `bytes` bytes at `memory` to all ranks; does nothing if there is one
-/// rank.
+/// Broadcasts `bytes` bytes from rank 0's `memory` to that of all other ranks;
+/// does nothing if there is one rank. `what` names the bytes in error messages.
 hfta_status hfta_share_bytes(hfta_communicator *communicator, const char *what,
                              void *memory, uint64_t bytes, hfta_error *error);
 
-/// Sends the outcome of something that the first rank did for all: all ranks
-/// return its `status`, with its message in the instance. The other ranks'
-/// `status` is ignored.
+/// Broadcasts the outcome of something that rank 0 did for all ranks: all
+/// return rank 0's `status`, and their instances get its error message. The
+/// `status` of other ranks is ignored.
 hfta_status hfta_share_outcome(hfta_instance *instance, hfta_status status);
 
 #endif // HFTA_SRC_SCHEDULE_SHARE_STATE_H

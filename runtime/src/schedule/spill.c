@@ -15,7 +15,8 @@ static const hfta_segment *segment_of(const hfta_worker *worker,
   return &worker->program->segments[index];
 }
 
-/// Returns the number of extents of one instance: one per slab.
+/// Returns the number of extents of one instance of a segment: one per copy if
+/// it has slabs, else one.
 static uint64_t extents_of(const hfta_worker *worker, uint32_t index) {
   return segment_of(worker, index)->copy_bytes
              ? (uint64_t)worker->program->copies
@@ -173,7 +174,7 @@ static void overwrite_one(hfta_held *other, const hfta_held *own) {
     other->at = NULL;
 }
 
-/// Marks other segments' places as lost where this place overlaps them.
+/// Marks the contents of other places that overlap with this one as lost.
 static void overwrite(hfta_worker *worker, const hfta_held *own) {
   for (uint32_t i = 0; i < worker->spill.held_count; ++i) {
     overwrite_one(&worker->spill.held[i], own);
@@ -199,14 +200,15 @@ uint64_t hfta_spill_offset(const hfta_worker *worker, uint32_t segment,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Slabs of copies that are consecutive in memory and in the store.
+/// A range of slabs that is contiguous both in memory and in the store.
 typedef struct stretch {
   uint64_t extent, count;
   uint64_t offset, bytes; // relative to the place of the segment's instance
 } stretch;
 
-/// Finds the stretch of copies that begins at `*index` in the moment's list,
-/// and advances `*index` past it. Returns false at the end of the list.
+/// Finds the stretch that begins with the copy at `*index` in the moment's
+/// list, and advances `*index` past it. A segment without slabs is a single
+/// stretch. Returns false at the end of the list.
 static bool next_stretch(const hfta_worker *worker, uint32_t segment,
                          const hfta_spill_moment *moment, int64_t *index,
                          stretch *out) {
@@ -232,7 +234,7 @@ static bool next_stretch(const hfta_worker *worker, uint32_t segment,
   return true;
 }
 
-/// Returns the place in the arena into which FETCH reads this instance of its
+/// Returns the place in the arena that a FETCH gives to the instance of its
 /// segment.
 static hfta_held make_place(const hfta_worker *worker,
                             const hfta_command *command,
@@ -249,9 +251,10 @@ static hfta_held make_place(const hfta_worker *worker,
                      .queue = command->queue};
 }
 
-/// Whether a place already holds the wanted contents. If another queue may
-/// still be reading them it doesn't count, since a wait for the wanted queue
-/// wouldn't wait for that one.
+/// Returns whether a place already holds the wanted contents, so that they need
+/// not be read from the store again. Contents that another queue than the
+/// wanted one may still be reading don't count: tasks will wait only for the
+/// wanted queue.
 static bool lies_there(const hfta_held *held, const hfta_held *wanted) {
   return held->at == wanted->at && held->bytes == wanted->bytes &&
          held->first == wanted->first && held->copies == wanted->copies &&
@@ -279,8 +282,8 @@ void hfta_spill_fetch(hfta_worker *worker, const hfta_command *command,
   overwrite(worker, held);
   if (lies || command->subject == HFTA_CONTENTS_UNDEFINED)
     return;
-  // The whole place is filled, since ranks add whole places even where the last
-  // turn has fewer copies.
+  // The whole place is filled, even if the last turn has fewer copies: an
+  // all-reduce adds up whole places.
   if (command->subject == HFTA_CONTENTS_ZEROS) {
     device->functions->fill(device, command->queue, wanted.at, wanted.bytes);
     return;
@@ -299,7 +302,8 @@ void hfta_spill_evict(hfta_worker *worker, const hfta_command *command,
   const char *at = worker->memory[segment].bases[moment->instance];
   if (!at)
     return;
-  // The tasks that wrote it have already waited for the FETCH that read it.
+  // The tasks that wrote the contents had waited for the FETCH, so no queue is
+  // reading them any more.
   hfta_held *held = find_held(worker, segment, moment->instance);
   held->is_clean = true;
   held->queue = HFTA_NO_QUEUE;
@@ -327,7 +331,7 @@ void hfta_spill_wait(hfta_worker *worker) {
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// Returns the offset of a copy's tensor in its extent.
+/// Returns the offset in bytes of a copy's tensor in its extent.
 static uint64_t begin_of(const hfta_worker *worker, const hfta_tensor *tensor,
                          int64_t copy) {
   bool has_slabs = segment_of(worker, tensor->segment)->copy_bytes > 0;

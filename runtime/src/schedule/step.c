@@ -18,10 +18,10 @@ static hfta_status run_schedule(hfta_instance *instance, const char *name,
   return hfta_instance_run_turns(instance, &call);
 }
 
-/// Reads the results of a schedule from the host's images: for each live copy
-/// the values of `count` roles. With several stages the workers of the last
-/// block's stage have all of them; a rank without such a worker receives them
-/// from one that has them.
+/// Reads a schedule's results from the host's images into `instance->results`:
+/// for each live copy the values of `count` roles. With several stages, only
+/// the workers of the last block's stage have all results; the rank of one of
+/// them broadcasts them to all ranks.
 static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
                                int64_t count) {
   const hfta_program *program = instance->program;
@@ -84,7 +84,8 @@ hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
   return HFTA_OK;
 }
 
-/// Sets the damping of all copies: it follows a schedule, as rates do.
+/// Writes the damping of all copies, which follows a schedule as learning rates
+/// do, to the host's images. Does nothing without a preconditioner.
 static hfta_status set_damping(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   if (program->roles.damping == UINT32_MAX)
@@ -115,7 +116,7 @@ hfta_status hfta_instance_spoil_gradients(hfta_instance *instance,
   return status;
 }
 
-/// Clears the gradients of the instance itself, without its parts.
+/// Clears the gradients of the instance itself, but not of its parts.
 static hfta_status clear_own_gradients(hfta_instance *instance) {
   hfta_instance_spoil_gradients(instance, HFTA_OK);
   for (uint32_t i = 0; i < instance->worker_count; ++i) {
@@ -163,25 +164,26 @@ hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates) {
   return status;
 }
 
-/// Withdraws the offered batch, because after a failure nobody may read the
-/// caller's memory.
+/// Withdraws the offered batch: after a failure nobody may read the caller's
+/// memory. Returns `status`.
 static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
   hfta_instance_offer(instance, NULL);
   return status;
 }
 
-/// The results of a step for a copy: the loss first, then the parts of an
-/// update's report that the program has.
+/// The results of a step for each copy: its loss, then those values of
+/// hfta_update_report that the program has.
 typedef struct step_results {
   int64_t count;
   uint32_t roles[HFTA_RESULTS];
-  size_t members[HFTA_RESULTS]; ///< offsets in hfta_update_report
+  size_t members[HFTA_RESULTS]; ///< for each result but the loss, the offset of
+                                ///< its member in hfta_update_report
 } step_results;
 
 static step_results list_results(const hfta_program *program, bool updates) {
   const hfta_roles *roles = &program->roles;
   step_results results = {.count = 1, .roles = {roles->loss}};
-  // Roles have the same names as the members of the report.
+  // The members of hfta_roles and of hfta_update_report have the same names.
 #define REPORTED(name)                                                         \
   if (updates && roles->name != UINT32_MAX) {                                  \
     results.roles[results.count] = roles->name;                                \
@@ -197,7 +199,7 @@ static step_results list_results(const hfta_program *program, bool updates) {
   return results;
 }
 
-/// Whether an update leaves a report.
+/// Returns whether updates leave a report.
 static bool has_report(const hfta_instance *instance) {
   return list_results(instance->program, /*updates=*/true).count > 1;
 }
@@ -206,16 +208,16 @@ bool hfta_instance_preconditions(const hfta_instance *instance) {
   return instance->program->roles.kl_scale != UINT32_MAX;
 }
 
-/// Sets the losses to NaN, which remains for copies that don't run. NULL: there
-/// is no array.
+/// Sets all losses to NaN, which remains for copies that don't run. `losses`
+/// may be NULL.
 static void clear_losses(const hfta_instance *instance, double *losses) {
   for (int64_t copy = 0; losses && copy < instance->program->copies; ++copy)
     losses[copy] = NAN;
 }
 
-/// Reads the results of the call's copies (NULL: of all live ones): the losses
-/// of an accumulation, after which others may follow, and if `updates` also the
-/// update's report.
+/// Reads the results of the copies of `call`, or of all live ones if `call` is
+/// NULL or names no copies: losses (unless `losses` is NULL), and with
+/// `updates` also reports. An accumulation leaves no report.
 static hfta_status get_step(hfta_instance *instance,
                             const hfta_schedule_call *call, bool updates,
                             double *losses) {
@@ -289,13 +291,14 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
 hfta_status hfta_instance_run_step(hfta_instance *instance,
                                    const hfta_schedule_call *call,
                                    double *losses) {
-  // A missing rate must not leave gradients behind, to which the next step
-  // would add.
+  // Learning rates are set first: if one is missing, no gradients must be left
+  // behind, to which the next step would add.
   hfta_status status = hfta_instance_set_scalars(instance, true);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
-  // Gradients that wait lie in each copy's own slab, where the schedule of a
-  // step may not look for them.
+  // Accumulated gradients are in each copy's own slab, but the schedule `step`
+  // may share slabs between copies. So the schedules `accumulate` and `update`
+  // run instead.
   if (instance->has_gradients) {
     status = hfta_instance_accumulate(instance, call->inputs, losses);
     return status == HFTA_OK ? hfta_instance_update(instance) : status;
@@ -309,7 +312,8 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
   return status;
 }
 
-/// Returns the batch of a window of one step, which is the same for each turn.
+/// Provides the batch of a window of one step, the same for each turn
+/// (hfta_window.take).
 static hfta_status take_inputs(void *argument, int64_t step,
                                const void *const **inputs) {
   (void)step;
@@ -317,9 +321,9 @@ static hfta_status take_inputs(void *argument, int64_t step,
   return HFTA_OK;
 }
 
-/// Runs a step in turns. The offer is withdrawn first: otherwise the next
-/// turn's call, rather than the next step, would find the offered batch in its
-/// place.
+/// Runs one step in turns, as a window. The offered batch is withdrawn first:
+/// otherwise it would be copied ahead in the first turn, and the next turn's
+/// call, not the next step, would find it.
 static hfta_status step_in_turns(hfta_instance *instance,
                                  const void *const *inputs, double *losses) {
   hfta_window window = {.steps = 1,
@@ -345,8 +349,8 @@ hfta_status hfta_instance_step(hfta_instance *instance,
 // Evaluation and inference
 //===----------------------------------------------------------------------===//
 
-/// The number of sums that an evaluation has for each copy: losses, their
-/// weights, the metric.
+/// The number of sums per copy in an evaluation: of losses, of their weights,
+/// and of the metric.
 enum { SUMS = 3 };
 
 static void get_roles(const hfta_program *program, uint32_t roles[SUMS]) {
@@ -366,7 +370,8 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// Adds the last batch's results for the turn's copies.
+/// Adds the last batch's results to the sums of the evaluation, for the copies
+/// of the current turn.
 static hfta_status add_sums(hfta_instance *instance) {
   uint32_t roles[SUMS];
   get_roles(instance->program, roles);

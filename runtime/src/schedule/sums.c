@@ -13,19 +13,19 @@
 // Ranges of bytes
 //===----------------------------------------------------------------------===//
 
-/// A range of bytes, relative to the place of the command's sums.
+/// A range of bytes, relative to the place of an ALL_REDUCE's sums.
 typedef struct piece {
   uint64_t offset, bytes;
 } piece;
 
-/// A command's sums in a worker's memory.
+/// The sums of an ALL_REDUCE in a worker's memory.
 typedef struct sums {
   const hfta_worker *worker;
   const hfta_command *command;
   const hfta_schedule *schedule;
-  const hfta_command *fetch; ///< gives the sums their place; NULL: they are
-                             ///< resident
-  uint64_t bytes;
+  const hfta_command *fetch; ///< the FETCH that gives the sums their place;
+                             ///< NULL: they are resident
+  uint64_t bytes;            ///< size of one group's sums
 } sums;
 
 static sums describe(const hfta_worker *worker, const hfta_schedule *schedule,
@@ -41,8 +41,8 @@ static sums describe(const hfta_worker *worker, const hfta_schedule *schedule,
       .bytes = hfta_reduced_bytes(worker->program, schedule, command)};
 }
 
-/// Returns a rank's piece of the bytes: whole blocks, divided so that the
-/// numbers of blocks differ by at most one between ranks.
+/// Returns the piece of the bytes that a rank adds up. It consists of whole
+/// blocks; the numbers of blocks differ by at most one between ranks.
 static piece piece_of_bytes(uint64_t bytes, uint64_t block, int ranks,
                             int rank) {
   uint64_t blocks = bytes / block;
@@ -68,8 +68,9 @@ uint64_t hfta_sums_received_bytes(const hfta_program *program,
   return (blocks + (uint64_t)ranks - 1) / (uint64_t)ranks * block;
 }
 
-/// Returns the address of the rank's `index`-th group. In the arena this is the
-/// address of the segment's place, which is known before FETCH gives it.
+/// Returns the address of the sums of the rank's own group number `index`. In
+/// the arena it follows from the FETCH, so that it is known before the FETCH
+/// runs.
 static char *find_own(const sums *self, int64_t index) {
   const hfta_worker *worker = self->worker;
   const hfta_place *to = &self->command->to;
@@ -81,9 +82,9 @@ static char *find_own(const sums *self, int64_t index) {
   return base + to->offset;
 }
 
-/// Returns the address of this rank's piece of a group's sums: in the rank's
-/// own memory, or in the memory that receives other ranks' groups, one after
-/// the other.
+/// Returns the address of this rank's piece of a group's sums. It is in the
+/// rank's own memory, or for another rank's group, in the memory that receives
+/// these groups one after the other.
 static char *find_group(const sums *self, int64_t group) {
   const hfta_worker *worker = self->worker;
   const hfta_share *share = &worker->share;
@@ -101,8 +102,10 @@ static char *find_group(const sums *self, int64_t group) {
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// Plans the exchange of pieces: for each pair of ranks both sides list the
-/// groups in the same order.
+/// Plans the reduce-scatter: each rank sends to each peer the peer's piece of
+/// its own groups, and receives its own piece of the peer's groups. Both sides
+/// of a pair list the groups in the same order, in which the messages are
+/// matched.
 static void plan_exchange(const sums *self, hfta_exchange *exchange) {
   const hfta_share *share = &self->worker->share;
   for (int peer = 0; peer < share->ranks; ++peer) {
@@ -119,6 +122,8 @@ static void plan_exchange(const sums *self, hfta_exchange *exchange) {
   }
 }
 
+/// Plans the all-gather that ends an all-reduce: each rank sends the result for
+/// its piece to all others, and receives the results for their pieces.
 static void plan_gifts(const sums *self, hfta_exchange *exchange) {
   const hfta_share *share = &self->worker->share;
   char *all = find_own(self, 0);
@@ -132,8 +137,8 @@ static void plan_gifts(const sums *self, hfta_exchange *exchange) {
   }
 }
 
-/// Plans an all-gather: each micro-batch's bytes go from its rank to all
-/// others.
+/// Plans the messages of an ALL_GATHER: the values of each micro-batch go from
+/// the rank that has it to all others.
 static void plan_gather(const hfta_worker *worker, const hfta_command *command,
                         hfta_exchange *self) {
   const hfta_share *share = &worker->share;
@@ -227,7 +232,8 @@ void hfta_sums_destroy(hfta_sums *self) {
 // Reduction
 //===----------------------------------------------------------------------===//
 
-/// Runs the task once, for all blocks of the rank's piece.
+/// Adds the sums at `from` to those at `to`, for all blocks of the rank's
+/// piece, by one run of the command's task.
 static void add(hfta_worker *worker, const sums *self, char *to, char *from) {
   const hfta_command *command = self->command;
   memset(worker->call_bases, 0,
@@ -244,9 +250,9 @@ static void add(hfta_worker *worker, const sums *self, char *to, char *from) {
                                  command->subject);
 }
 
-/// Computes T(c, q) by a tree: the sum of group c if there is no group c + q,
-/// else T(c, 2q) + T(c + q, 2q). The result replaces group c's sum; returns its
-/// address.
+/// Adds up groups by a binary tree. With c = `group` and q = `distance`, T(c,
+/// q) is the sum of group c if there is no group c + q, else T(c, 2q) + T(c +
+/// q, 2q). The result replaces group c's sum; returns its address.
 static char *add_tree(hfta_worker *worker, const sums *self, int64_t group,
                       int64_t distance) {
   if (group + distance >= worker->share.stage.groups)
@@ -257,8 +263,8 @@ static char *add_tree(hfta_worker *worker, const sums *self, int64_t group,
   return first;
 }
 
-/// Adds the groups' sums of the rank's own piece, into the place of its first
-/// group.
+/// Adds up the rank's piece of all groups' sums; the result replaces that of
+/// the rank's first group.
 static void add_up(hfta_worker *worker, const sums *self) {
   piece own = own_piece(self);
   if (own.bytes == 0)
@@ -310,14 +316,16 @@ void hfta_sums_add_up(hfta_worker *worker, const hfta_schedule *schedule,
 // Sums of one group
 //===----------------------------------------------------------------------===//
 
-/// Returns the address of one of the rank's groups.
+/// Returns the address of a TAKE_GROUP's place in the instance of the rank's
+/// own group number `index`.
 static char *find_taken(const hfta_worker *worker, const hfta_command *command,
                         int64_t index) {
   return (char *)worker->memory[command->to.index].bases[index] +
          command->to.offset;
 }
 
-/// Returns the position of a group among the rank's groups; -1: none.
+/// Returns the position of a group among those of the rank; -1 if the rank
+/// doesn't have it.
 static int64_t find_place_of(const hfta_share *share, int64_t group) {
   for (int64_t i = 0; i < share->group_count; ++i)
     if (share->groups[i] == group)

@@ -33,8 +33,9 @@ const char *hfta_element_name(hfta_element_type type) {
 }
 
 bool hfta_shape_elements(const int64_t *shape, uint32_t rank, int64_t *out) {
-  // An extent of 0 makes the product 0, but it must not hide a negative extent,
-  // or an overflow of the other extents in values that are derived from them.
+  // An extent of 0 makes the number of elements 0. It must not hide a negative
+  // extent, nor an overflow of the other extents, since sizes may be computed
+  // from these.
   int64_t elements = 1, without_zeros = 1;
   for (uint32_t i = 0; i < rank; ++i) {
     if (shape[i] < 0)

@@ -2,12 +2,16 @@
 
 #include "schedule/turns.h"
 
+/// The number of timed calls for each width, and the number of calls until the
+/// search is repeated for the first time.
 enum { COUNTED_CALLS = 3, FIRST_PAUSE = 1024 };
 
-/// The part of its time that a narrower turn must save to be chosen. A smaller
-/// gain may be noise, and one copy per thread is less sensitive to noise.
+/// A narrower turn is chosen only if it saves more than this fraction of the
+/// time. A smaller gain may be noise, to which one copy per thread is less
+/// sensitive.
 static const double LEAST_GAIN = 0.03;
 
+/// Begins a search with the largest width.
 static void search(hfta_turns *self) {
   self->width = self->most;
   self->calls = 0;
@@ -24,7 +28,8 @@ void hfta_turns_fix(hfta_turns *self, int64_t width) {
       .most = 1, .width = width, .best = width, .is_settled = true};
 }
 
-/// Tries the next width, or chooses the best one.
+/// Ends the measurement of a width: goes on with the next one, or chooses the
+/// best.
 static void judge(hfta_turns *self) {
   bool is_faster = self->width == self->most ||
                    self->seconds < (1 - LEAST_GAIN) * self->best_seconds;

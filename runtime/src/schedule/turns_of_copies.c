@@ -40,8 +40,8 @@ hfta_status hfta_instance_run_turns(hfta_instance *instance,
 // Obstacles to taking turns
 //===----------------------------------------------------------------------===//
 
-/// Whether a launch writes state that several copies share: each turn would
-/// write it again.
+/// Returns whether a launch writes state that several copies share. If copies
+/// took turns, each turn would write it again.
 static bool writes_shared_state(const hfta_program *program,
                                 const hfta_launch *launch) {
   for (uint32_t i = 0; i < launch->binding_count; ++i) {
@@ -54,6 +54,7 @@ static bool writes_shared_state(const hfta_program *program,
   return false;
 }
 
+/// Returns whether a task can't run for some copies at a time.
 static bool is_common(const hfta_program *program, const hfta_task *task) {
   bool found = !(task->flags & HFTA_TASK_BY_COPIES);
   for (uint32_t i = 0; i < task->launch_count && !found; ++i)
@@ -61,8 +62,8 @@ static bool is_common(const hfta_program *program, const hfta_task *task) {
   return found;
 }
 
-/// Returns a name for the part of a command that all copies need at once, or
-/// NULL.
+/// Returns the name of whatever in a command needs all copies at once: the
+/// task's name, or other words; NULL if there is nothing.
 static const char *find_common(const hfta_program *program,
                                const hfta_command *command) {
   switch ((hfta_command_kind)command->kind) {
@@ -94,8 +95,8 @@ static const char *find_common(const hfta_program *program,
   return NULL;
 }
 
-/// Finds an obstacle in the workload's schedules, except in `initialize`, since
-/// initial values may be computed again.
+/// Searches all schedules of the workload except `initialize`: initial values
+/// that copies share may be computed again in each turn.
 const char *hfta_workload_find_common(const hfta_program *program,
                                       const hfta_workload *workload) {
   const char *found = NULL;

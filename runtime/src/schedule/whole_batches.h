@@ -5,10 +5,11 @@
 
 #include "hfta/instance.h"
 
-/// Checks that samples fill whole batches, if the node `mixed_by` mixes the
-/// samples of a batch; it is NULL or "" where none does. Otherwise the last
-/// batch would be filled up with samples that change the others' results.
-/// `what` holds the samples, such as "the test data".
+/// Checks that `samples` samples fill whole batches if a node of the model,
+/// `mixed_by` (NULL or "": none), mixes the samples of a batch. Otherwise the
+/// last batch would have to be padded, and the padding would change the other
+/// samples' results. `what` names what holds the samples, such as "the test
+/// data", for the message of HFTA_INVALID_INPUT.
 hfta_status hfta_check_whole_batches(const char *mixed_by, const char *what,
                                      int64_t samples, int64_t batch,
                                      hfta_error *error);

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/// Finds the schedule that fetches a turn's copies, if the program has
-/// schedules for turns.
+/// Returns the schedule that fetches the state of a turn's copies; NULL if the
+/// program has no schedules for turns of several steps.
 static const hfta_schedule *find_begin(const hfta_instance *instance) {
   return hfta_program_find_schedule(instance->program, "begin_turn");
 }
@@ -21,24 +21,26 @@ const char *hfta_instance_window_schedule(const hfta_instance *instance) {
   return find_begin(instance) ? "turn_step" : "step";
 }
 
-/// The order of a window's turns.
+/// The plan of a window's turns.
 typedef struct turns {
   hfta_instance *instance;
   hfta_window *window;
-  int64_t count;
-  int64_t most;  ///< number of copies for which there is room at a time
+  int64_t count; ///< number of turns
+  int64_t most;  ///< the most copies for which there is room at a time
   int64_t begin; ///< number of steps done before the window
-  bool has_ends; ///< there are schedules that begin and end a turn
-  bool overlaps; ///< the next turn's copies are fetched meanwhile
+  bool has_ends; ///< the program has schedules that begin and end a turn
+  bool overlaps; ///< while a turn runs, the next turn's copies are fetched
   uint64_t reads,
-      writes; ///< queues of the store, as hfta_schedule_call has them
+      writes; ///< queues that read and write the store, as sets like
+              ///< hfta_schedule_call.queues
 } turns;
 
 static const hfta_schedule *find(const turns *self, const char *name) {
   return hfta_program_find_schedule(self->instance->program, name);
 }
 
-/// Returns the set of queues of a schedule's commands of one kind.
+/// Returns the set of queues to which a schedule's commands of one kind go: bit
+/// q is queue q.
 static uint64_t queues_of(const hfta_schedule *schedule,
                           hfta_command_kind kind) {
   uint64_t queues = 0;
@@ -48,8 +50,8 @@ static uint64_t queues_of(const hfta_schedule *schedule,
   return queues;
 }
 
-/// Plans the fewest turns for which there is room, as hfta_program_check has
-/// checked, all of the same width.
+/// Plans the fewest turns for which there is room, all of the same width.
+/// hfta_program_check has checked that the width is given.
 static turns plan_turns(hfta_instance *instance, hfta_window *window) {
   turns self = {
       .instance = instance, .window = window, .begin = instance->steps};
@@ -67,8 +69,9 @@ static turns plan_turns(hfta_instance *instance, hfta_window *window) {
   return self;
 }
 
-/// Makes the call of a schedule for a turn's copies. Every other window begins
-/// with the last turn, whose copies are still there from the window before.
+/// Returns the call of a schedule for a turn's copies. Every other window runs
+/// its turns in reverse order, so that it begins with the turn whose copies are
+/// still in memory from the window before.
 static hfta_schedule_call make_call(const turns *self, int64_t number,
                                     const char *name) {
   const hfta_instance *instance = self->instance;
@@ -82,8 +85,8 @@ static hfta_schedule_call make_call(const turns *self, int64_t number,
                               .copy_count = turn.copies};
 }
 
-/// Whether a turn lies in the second place in the arena: turns alternate
-/// between the two.
+/// Returns whether a turn's copies have the second of two places in the arena.
+/// The places are a double buffer: turns alternate between them.
 static bool lies_beside(const turns *self, int64_t number) {
   return self->overlaps && (self->instance->last_lies_beside + number) % 2;
 }
@@ -100,7 +103,7 @@ static hfta_status wait_for(const turns *self, uint64_t queues) {
 }
 
 /// Fetches the next turn's copies into the place that the previous turn's
-/// copies are leaving; events order the two.
+/// copies are leaving, without waiting. Events order the two transfers.
 static hfta_status fetch_next(const turns *self, int64_t number) {
   hfta_schedule_call call = make_begin(self, number + 1);
   call.is_posted = call.is_ahead = true;
@@ -124,7 +127,8 @@ static hfta_status run_turn_step(const turns *self, int64_t number,
       losses ? losses + step * instance->program->copies : NULL);
 }
 
-/// Fetches the turn's copies, and where there is room also the next turn's.
+/// Fetches a turn's copies and waits for them; where there is room, also begins
+/// to fetch the next turn's copies.
 static hfta_status begin_turn(const turns *self, int64_t number) {
   if (!self->has_ends)
     return HFTA_OK;
@@ -145,7 +149,7 @@ static hfta_status end_turn(const turns *self, int64_t number) {
   return hfta_instance_run(self->instance, &end);
 }
 
-/// Runs all steps for one turn's copies.
+/// Runs all steps of the window for one turn's copies.
 static hfta_status run_turn(const turns *self, int64_t number) {
   hfta_window *window = self->window;
   self->instance->steps = self->begin;

@@ -71,8 +71,8 @@ void hfta_worker_release_segments(hfta_worker *self) {
   }
 }
 
-/// Waits until the device has done all of its work, also after a failure: the
-/// work uses memory that is about to be freed.
+/// Waits until the device has done all of its work, which uses memory that is
+/// about to be freed. Errors are ignored.
 static void wait_for_device(hfta_worker *self) {
   hfta_error ignored;
   if (self->device)
@@ -105,8 +105,9 @@ void hfta_worker_close(hfta_worker *self, bool keeps_memory) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Whether constants are used in the program's image: if the device uses the
-/// host's memory.
+/// Returns whether a segment of constants is used in place, in the program's
+/// image. It is if the device can read the host's memory and the image is
+/// aligned.
 static bool use_image(const hfta_worker *self, const hfta_segment *segment) {
   if (segment->role != HFTA_SEGMENT_CONSTANTS || !segment->image)
     return false;
@@ -148,8 +149,9 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
     hfta_status status = self->device->functions->allocate(
         self->device, memory->bytes, segment->alignment, &memory->bases[i],
         &reason);
-    // A kind that can page-lock the host's memory has memory of its own, of
-    // which there is too little here.
+    // A kind of device that can page-lock host memory has memory of its own,
+    // which is full if this allocation fails. Only then can copies wait in the
+    // host's memory.
     self->lacks_memory =
         status == HFTA_UNSUPPORTED && self->device->functions->lock;
     if (status != HFTA_OK)
@@ -161,7 +163,7 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
 }
 
 /// Allocates the memory that the device itself needs to run the workload's
-/// tasks.
+/// tasks, if it needs any.
 static hfta_status reserve(hfta_worker *self) {
   const hfta_device_functions *functions = self->device->functions;
   if (!functions->reserve)
@@ -199,8 +201,8 @@ hfta_status hfta_worker_allocate(hfta_worker *self,
 // Initial state
 //===----------------------------------------------------------------------===//
 
-/// Sets a segment to its image's bytes, or to zeros, which new memory holds
-/// already.
+/// Sets a segment and the host's image of it to the bytes of `segment->image`,
+/// or to zeros. `is_new`: the memory is new, and so holds zeros already.
 static void reset_segment(hfta_worker *self, uint32_t index, bool is_new) {
   const hfta_segment *segment = &self->program->segments[index];
   hfta_device *device = self->device;
@@ -212,8 +214,8 @@ static void reset_segment(hfta_worker *self, uint32_t index, bool is_new) {
     else
       memset(image, 0, memory->bytes);
   }
-  // Segments that a task writes before they are read need no zeros and stay
-  // untouched.
+  // Segments of these roles are written by a task before they are read. They
+  // need no zeros and stay untouched, so that they take no physical memory.
   if (segment->bytes == 0 || memory->read_only ||
       segment->role == HFTA_SEGMENT_WORKSPACE ||
       segment->role == HFTA_SEGMENT_SAVED ||
@@ -238,8 +240,9 @@ void hfta_worker_reset(hfta_worker *self, bool is_new) {
 
 void hfta_worker_begin_turns(hfta_worker *self) {
   const hfta_program *program = self->program;
-  // Other copies run from now on, so that the arena's contents are lost. Memory
-  // is for the widest turn of all copies, so that smaller turns fit.
+  // Other copies run from now on, so the arena's contents can't be used again.
+  // Memory was allocated for the widest turn of all copies; turns of fewer live
+  // copies fit.
   hfta_spill_forget(self);
   int64_t most =
       hfta_workload_copies_at_once(program, &self->workload, threads_of(self));
@@ -248,9 +251,9 @@ void hfta_worker_begin_turns(hfta_worker *self) {
   for (uint32_t i = 0; i < program->schedule_count; ++i) {
     int64_t widest =
         hfta_schedule_takes_turns(&program->schedules[i]) ? most : 1;
-    // Other workers influence how long a stage's call takes; of turns of
-    // several steps one may have fewer copies than another. Neither can be
-    // measured.
+    // Measuring isn't possible in two cases: with stages, since other workers
+    // influence how long a call takes; and on a device without room for all
+    // copies, since one turn may have fewer copies than another.
     if (self->workload.stage >= 0 || self->host_copies.most > 0)
       hfta_turns_fix(&self->turns[i], widest);
     else
@@ -258,7 +261,8 @@ void hfta_worker_begin_turns(hfta_worker *self) {
   }
 }
 
-/// Whether micro-batches add to a segment of this role, for a later update.
+/// Returns whether segments of this role hold sums, to which micro-batches add
+/// until an update uses them.
 static bool is_sum(uint32_t role) {
   return role == HFTA_SEGMENT_GRADIENTS || role == HFTA_SEGMENT_MOMENTS;
 }

@@ -58,11 +58,11 @@ hfta_workload hfta_workload_of_worker(const hfta_program *program,
   return own;
 }
 
-/// A value of `rank` that stands for all ranks of the stage.
+/// The value of hfta_workload.rank that stands for all ranks of a stage.
 enum { ANY_RANK = -1 };
 
-/// Returns the workload of any of a stage's workers; the workload itself if
-/// there is one stage.
+/// Returns a workload that stands for all workers of a stage; the workload
+/// itself if it isn't divided into stages.
 static hfta_workload of_stage(const hfta_program *program,
                               const hfta_workload *workload, uint32_t stage) {
   hfta_workload own = *workload;
@@ -78,7 +78,7 @@ static hfta_workload of_stage(const hfta_program *program,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// A predicate on commands of the workload's schedules.
+/// A predicate on a command, with a segment (or a data field) as its argument.
 typedef bool (*command_question)(const hfta_program *program,
                                  const hfta_command *command, uint32_t segment);
 
@@ -90,7 +90,7 @@ bool hfta_workload_runs(const hfta_program *program,
           (workload->schedule && strcmp(own->name, workload->schedule) == 0));
 }
 
-/// Whether the workload's rank has one of a set of replicas.
+/// Returns whether the workload's rank has one of a set of replicas.
 static bool has_replica(const hfta_program *program,
                         const hfta_workload *workload,
                         const hfta_replicas *replicas) {
@@ -100,8 +100,8 @@ static bool has_replica(const hfta_program *program,
                             replicas) >= 0;
 }
 
-/// Returns the next command, from `index` on, that isn't in the body of an ONLY
-/// for other replicas; the number of commands after the last one.
+/// Returns the index of the next command, from `index` on, that isn't in the
+/// body of an ONLY for other replicas; the number of commands if there is none.
 static uint32_t find_own(const hfta_program *program,
                          const hfta_workload *workload,
                          const hfta_schedule *schedule, uint32_t index) {
@@ -118,8 +118,8 @@ typedef struct {
   uint32_t schedule, command;
 } cursor;
 
-/// Returns the next command that the process runs; NULL after the last one. The
-/// cursor begins as zeros.
+/// Returns the next command that the workload's rank runs; NULL after the last
+/// one. The cursor begins as zeros.
 static const hfta_command *next_own(const hfta_program *program,
                                     const hfta_workload *workload, cursor *at) {
   for (; at->schedule < program->schedule_count;
@@ -136,7 +136,8 @@ static const hfta_command *next_own(const hfta_program *program,
   return NULL;
 }
 
-/// Whether the predicate holds for some command.
+/// Returns whether a predicate holds for some command that the workload's rank
+/// runs.
 static bool some_command(const hfta_program *program,
                          const hfta_workload *workload,
                          command_question question, uint32_t segment) {
@@ -157,6 +158,7 @@ static bool task_uses(const hfta_task *task, uint32_t segment) {
   return false;
 }
 
+/// Returns whether a command runs a task that reads or writes the segment.
 static bool uses_segment(const hfta_program *program,
                          const hfta_command *command, uint32_t segment) {
   return (command->kind == HFTA_COMMAND_RUN ||
@@ -170,6 +172,7 @@ static bool is_of_segment(const hfta_place *place, uint32_t segment) {
   return has_index && place->index == segment;
 }
 
+/// Returns whether a command uses the segment in any way.
 static bool touches_segment(const hfta_program *program,
                             const hfta_command *command, uint32_t segment) {
   switch ((hfta_command_kind)command->kind) {
@@ -247,7 +250,8 @@ bool hfta_workload_needs(const hfta_program *program,
   default:
     return true;
   }
-  // Checkpoints hold the state of everything that is trained.
+  // A workload of all schedules needs these segments in any case, since
+  // checkpoints hold the state of all that is trained.
   return workload->is_all ||
          some_command(program, workload, uses_segment, segment);
 }
@@ -264,7 +268,8 @@ bool hfta_workload_runs_by_copies(const hfta_program *program,
   return by_copies;
 }
 
-/// Whether the rank has the worker that a stage's micro-batch belongs to.
+/// Returns whether the rank has the worker that computes a micro-batch for a
+/// stage.
 static bool has_micro_batch(const hfta_program *program,
                             const hfta_workload *workload, int32_t stage,
                             int64_t micro_batch) {
@@ -318,7 +323,8 @@ static bool takes_turns(const hfta_program *program,
   return false;
 }
 
-/// Whether turns run tasks: others only move data for tasks.
+/// Returns whether the body of a REPEAT over turns runs tasks. Other bodies
+/// only move data.
 static bool runs_tasks(const hfta_command *turns) {
   for (uint32_t i = 1; i <= turns->length; ++i)
     if (turns[i].kind == HFTA_COMMAND_RUN)
@@ -326,8 +332,8 @@ static bool runs_tasks(const hfta_command *turns) {
   return false;
 }
 
-/// Returns the most copies of a turn: as many as the schedule gives, else one
-/// per thread.
+/// Returns the most copies of a turn that runs tasks: the number that the
+/// schedule gives, else one per thread.
 static uint64_t widest_turn(const hfta_program *program,
                             const hfta_workload *workload, int threads) {
   uint64_t most = 0;
@@ -363,7 +369,8 @@ int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
   return most;
 }
 
-/// Whether each copy has its own slab of the segment.
+/// Returns whether each copy has its own slab of the segment: if the segment
+/// holds resident state, or a schedule of the workload keeps it.
 static bool keeps_slabs(const hfta_program *program,
                         const hfta_workload *workload, uint32_t segment) {
   const hfta_segment *row = &program->segments[segment];
@@ -433,7 +440,8 @@ hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Returns the bytes of a workspace that a task uses, out of `all` bytes.
+/// Returns how many bytes of a workspace a task uses: those that the task
+/// states, else all of its `all` bytes; 0 if it doesn't use the workspace.
 static uint64_t task_reach(const hfta_task *task, uint32_t segment,
                            uint64_t all) {
   if (!task_uses(task, segment))
@@ -444,7 +452,8 @@ static uint64_t task_reach(const hfta_task *task, uint32_t segment,
   return all;
 }
 
-/// Returns the most bytes of one group's sums that a rank receives at a time.
+/// Returns the most bytes of one group's sums that a rank receives into a
+/// segment in an ALL_REDUCE.
 static uint64_t received_bytes(const hfta_program *program,
                                const hfta_workload *workload, uint32_t index) {
   uint64_t most = 0;
@@ -463,9 +472,9 @@ static uint64_t received_bytes(const hfta_program *program,
   return most;
 }
 
-/// Returns the bytes that the workload's tasks use of a segment, or of each of
-/// its slabs: all of them, except in workspaces, which have room for the
-/// program's largest task.
+/// Returns how many bytes of a segment, or of each of its slabs, the workload
+/// uses: all of them, except in workspaces, which have room for the program's
+/// largest task, and in memory for received sums.
 static uint64_t workload_reach(const hfta_program *program,
                                const hfta_workload *workload, uint32_t index) {
   const hfta_segment *segment = &program->segments[index];
@@ -485,8 +494,9 @@ static uint64_t workload_reach(const hfta_program *program,
   return most;
 }
 
-/// Returns the size of an instance. The distance between slabs is the same for
-/// all workloads; the last slab may be shorter.
+/// Computes the size from the slabs that the workload has. The distance between
+/// slabs is the same for all workloads of a program, but the last slab may be
+/// shorter.
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t index, int threads) {
@@ -534,9 +544,9 @@ uint32_t hfta_workload_instances(const hfta_program *program,
     own = stage.groups - own;
     break;
   case HFTA_SEGMENT_SCALARS:
-  case HFTA_SEGMENT_EXCHANGE: // needed for all ranks' micro-batches
+  case HFTA_SEGMENT_EXCHANGE: // every rank needs those of all micro-batches
     return all;
-  case HFTA_SEGMENT_INPUT: // one more, which is on its way
+  case HFTA_SEGMENT_INPUT: // one more, for the micro-batch that is copied ahead
     own = 1 + hfta_rank_micro_batches(program, &stage, workload->ranks,
                                       workload->rank);
     break;

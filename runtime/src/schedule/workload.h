@@ -8,68 +8,72 @@
 #include "hfta/store.h"
 #include "store/store_rates.h"
 
-/// The work of an instance (of one rank) or of one of its workers: the
-/// schedules that it may run, with `initialize`, which it always runs, the
-/// copies that they run for, and its share among ranks. Only memory that these
+/// The work of an instance (on one rank) or of one of its workers: the
+/// schedules that it may run, the copies for which they run, and its share
+/// among ranks. `initialize` always belongs to it. Only memory that these
 /// schedules need is allocated.
 typedef struct hfta_workload {
-  bool is_all;          ///< every schedule
-  const char *schedule; ///< otherwise the schedules of this name, one per
-                        ///< stage; NULL: none
-  bool is_loaded;       ///< initial values aren't computed either: a checkpoint
-                        ///< provides all that is needed, on any machine
-  int64_t first_copy;
-  int64_t copies;
-  int32_t stage;   ///< for a worker: its stage; -1: none
-  int rank, ranks; ///< for a worker: its place among the ranks that share its
-                   ///< stage
-  hfta_communicator
-      *communicator; ///< borrowed; NULL: an instance opens its own
-  bool takes_turns;  ///< if the device has no room for all copies, they may
-                     ///< take turns, for which the caller must run windows
-  int64_t slabs; ///< number of copies with slabs on the device at a time; 0:
-                 ///< all, or as many as run at once
-  const struct hfta_seat *seat; ///< the seat at which the instance is created,
-                                ///< borrowed meanwhile; NULL: it has its own
-                                ///< threads and arena
+  bool is_all;          ///< it may run every schedule
+  const char *schedule; ///< else the name of the schedules that it may run, one
+                        ///< per stage; NULL: none
+  /// Initial values aren't computed, since a checkpoint provides all that is
+  /// needed; this works on any machine.
+  bool is_loaded;
+  int64_t first_copy; ///< the first of its copies, which are consecutive
+  int64_t copies;     ///< number of its copies
+  int32_t stage;      ///< a worker's stage; -1: the workload isn't for a stage
+  int rank, ranks;    ///< the instance's rank, and the number of ranks; for a
+                      ///< worker of a stage, its replica, and their number
+  /// Borrowed; NULL: the instance opens its own.
+  hfta_communicator *communicator;
+  bool takes_turns; ///< copies may take turns if the device has no room for all
+                    ///< of them; the caller must then run windows (window.h)
+  int64_t slabs; ///< the most copies that have slabs on the device at a time;
+                 ///< 0: all copies, or as many as make a turn of a schedule
+  /// The seat at which the instance is created, borrowed during the creation;
+  /// NULL: the instance has threads and an arena of its own.
+  const struct hfta_seat *seat;
 } hfta_workload;
 
-/// Makes the workload of one schedule, or of none (NULL), for some copies, on
-/// one rank. The name must outlive the workload.
+/// Returns the workload of one schedule (NULL: of none) for `copies` copies
+/// from `first_copy` on, on one rank. The name must outlive the workload.
 hfta_workload hfta_workload_of(const char *schedule, int64_t first_copy,
                                int64_t copies);
 
-/// Makes the workload of everything that the program can do, for all copies, on
-/// one rank.
+/// Returns the workload of all schedules of a program, for all copies, on one
+/// rank.
 hfta_workload hfta_workload_of_all(const hfta_program *program);
 
 //===----------------------------------------------------------------------===//
 // Workers
 //===----------------------------------------------------------------------===//
 
-/// Whether each replica of each stage has a worker of its own: the program has
-/// several stages, and a schedule of the workload runs on stages.
+/// Returns whether each replica of each stage has a worker of its own: if the
+/// program has several stages, and the workload includes a schedule that is
+/// divided into stages.
 bool hfta_workload_has_stages(const hfta_program *program,
                               const hfta_workload *workload);
 
-/// Returns how many workers an instance has for its workload.
+/// Returns the number of workers of an instance with this workload.
 uint32_t hfta_workload_worker_count(const hfta_program *program,
                                     const hfta_workload *workload);
 
-/// Returns the workload of the instance's worker number `index`, from 0.
+/// Returns the workload of worker number `index`, from 0, of an instance.
 hfta_workload hfta_workload_of_worker(const hfta_program *program,
                                       const hfta_workload *workload,
                                       uint32_t index);
 
-/// Whether a worker runs a schedule of the program.
+/// Returns whether a worker may run a schedule, given as an index into
+/// hfta_program.schedules.
 bool hfta_workload_runs(const hfta_program *program,
                         const hfta_workload *workload, uint32_t schedule);
 
-/// Whether a schedule of the workload, without regard to stages, reads data.
+/// Returns whether a schedule for the workload's stage reads data fields; for
+/// the workload of an instance, schedules of stages aren't considered.
 bool hfta_workload_reads_data(const hfta_program *program,
                               const hfta_workload *workload);
 
-/// Whether an instance's rank reads a micro-batch of a data field.
+/// Returns whether a rank's workers read a micro-batch of a data field.
 bool hfta_workload_reads(const hfta_program *program,
                          const hfta_workload *workload, uint32_t field,
                          int64_t micro_batch);
@@ -78,151 +82,163 @@ bool hfta_workload_reads(const hfta_program *program,
 // A worker's memory and copies
 //===----------------------------------------------------------------------===//
 
-/// Whether the program's segment has memory. A stage's worker has memory for
-/// the segments that its schedules use. Otherwise parameters, inputs and
-/// similar segments always have memory, and segments for training only if a
-/// task of the workload uses them.
+/// Returns whether a segment has memory. A worker of a stage has memory for the
+/// segments that its schedules use. Otherwise, segments such as parameters and
+/// inputs always have memory, but those for training only if a task of the
+/// workload uses them.
 bool hfta_workload_needs(const hfta_program *program,
                          const hfta_workload *workload, uint32_t segment);
 
-/// Whether copies run the schedule, or a part of it, in turns.
+/// Returns whether copies run a schedule, or a part of it, in turns.
 bool hfta_schedule_takes_turns(const hfta_schedule *schedule);
 
-/// Returns the most of the workload's copies that make a turn; all of them if
-/// none of its schedules takes turns.
+/// Returns the most copies of a turn; all of the workload's copies if none of
+/// its schedules takes turns.
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads);
 
-/// Whether the next turn's copies overwrite a copy's data in the segment.
+/// Returns whether copies of different turns share the slabs of a segment, so
+/// that the next turn overwrites a copy's data.
 bool hfta_workload_shares_slabs(const hfta_program *program,
                                 const hfta_workload *workload,
                                 uint32_t segment);
 
-/// Whether a segment holds the state that copies keep from step to step.
+/// Returns whether a segment holds state that copies keep from step to step:
+/// parameters, statistics, optimizer state or curvature.
 bool hfta_segment_is_state(const hfta_segment *segment);
 
-/// Returns how many instances of a segment the workload needs.
+/// Returns the number of instances of a segment that the workload needs.
 uint32_t hfta_workload_instances(const hfta_program *program,
                                  const hfta_workload *workload,
                                  uint32_t segment);
 
-/// Returns the bytes of one instance of a segment that the workload needs.
+/// Returns the bytes that the workload needs of one instance of a segment.
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t segment, int threads);
 
-/// Returns the most copies that a task runs for: all, or as many as the device
-/// has slabs of.
+/// Returns the most copies for which a task runs: all copies of the workload,
+/// or as many as have slabs on the device.
 static inline int64_t hfta_workload_most_copies(const hfta_workload *workload) {
   return workload->slabs > 0 && workload->slabs < workload->copies
              ? workload->slabs
              : workload->copies;
 }
 
-/// Returns the bytes that a GPU needs with the slabs of `workload->slabs`
-/// copies and the kernels' scratch memory for as many.
+/// Returns the bytes of a GPU's memory for the workload with slabs for
+/// `workload->slabs` copies, with the kernels' scratch memory for as many
+/// copies.
 uint64_t hfta_workload_device_bytes(const hfta_program *program,
                                     const hfta_workload *workload);
 
-/// Returns the bytes of a segment that the host keeps for a copy that isn't on
-/// the GPU; 0: its contents don't outlive a step, or it is on the GPU for all
-/// copies.
+/// Returns the bytes of a segment that the host keeps for each copy if not all
+/// copies are on the GPU; 0 if the contents don't outlive a step, or are on the
+/// GPU for all copies.
 uint64_t hfta_workload_waiting_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t segment);
 
-/// Finds a part of the workload's schedules that needs all copies at once, so
-/// that they can't take turns of several steps: a task's name, or other words;
-/// NULL: none.
+/// Returns the name of a task, or other words for something, in the workload's
+/// schedules that needs all copies at once, so that copies can't take turns of
+/// several steps; NULL if there is nothing.
 const char *hfta_workload_find_common(const hfta_program *program,
                                       const hfta_workload *workload);
 
-/// Returns how many bytes of the arena the workload's FETCHes use.
+/// Returns the size in bytes of the arena that the workload's FETCHes use.
 uint64_t hfta_workload_arena_bytes(const hfta_program *program,
                                    const hfta_workload *workload);
 
-/// The extents that a store holds for a workload.
+/// The extents that a store holds for a workload: their number, and their
+/// bytes.
 typedef struct hfta_spilled_extents {
   uint64_t count, bytes;
 } hfta_spilled_extents;
 
-/// Lists the extents of a worker's spilled segments, by segment, instance and
-/// copy; those of segments without slabs by instance. Extents of copies that
-/// aren't the workload's have 0 bytes. `out` receives the bytes of each, or is
-/// NULL.
+/// Returns the number and size of the extents of a worker's spilled segments.
+/// `out`, if it isn't NULL, receives the bytes of each, ordered by segment,
+/// instance and copy (segments without slabs have one extent per instance).
+/// Extents of copies that aren't the workload's have 0 bytes.
 hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
                                           const hfta_workload *workload,
                                           uint64_t *out);
 
-/// The memory that a training's copies need, in bytes, on a GPU and where it
-/// has no room for all of them.
+/// The memory in bytes that the copies of a training need on a GPU, and in the
+/// host's memory if the GPU has no room for all of them.
 typedef struct hfta_device_needs {
-  uint64_t first_copy;   ///< GPU: one copy, with everything that copies share
-  uint64_t next_copy;    ///< GPU: each further copy that is there at the same
-                         ///< time
-  uint64_t waiting_copy; ///< host: each copy, whether it is on the GPU or not
-  const char *common;    ///< see hfta_workload_find_common
+  uint64_t first_copy;   ///< on the GPU, for one copy, with everything that
+                         ///< copies share
+  uint64_t next_copy;    ///< on the GPU, for each further copy that is there at
+                         ///< the same time
+  uint64_t waiting_copy; ///< in the host's memory, for each copy, whether it is
+                         ///< on the GPU or not
+  const char *common; ///< the task, or other reason, that prevents turns; NULL:
+                      ///< none (hfta_workload_find_common)
 } hfta_device_needs;
 
+/// Returns the memory that a program's copies need on a GPU.
 hfta_device_needs hfta_find_device_needs(const hfta_program *program);
 
 //===----------------------------------------------------------------------===//
 // Instances
 //===----------------------------------------------------------------------===//
 
-/// Returns the memory that all workers of an instance use, as
-/// hfta_program_memory does.
+/// Returns the memory that all workers of an instance use together, in the
+/// categories of hfta_program_memory.
 hfta_memory_plan hfta_workload_memory(const hfta_program *program,
                                       const hfta_workload *workload,
                                       int threads);
 
-/// Returns the memory of a stage's worker on a rank of its own: the largest of
-/// them.
+/// Returns the memory of a stage's worker, if each worker has a rank of its
+/// own: that of the replica which needs most.
 hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
                                    int threads);
 
-/// Returns the memory of one of several ranks.
+/// Returns the memory that one of several ranks uses.
 hfta_memory_plan hfta_rank_memory(const hfta_program *program, int rank,
                                   int ranks, int threads);
 
-/// Whether each task of an instance's workload can run for only some copies.
+/// Returns whether all tasks of an instance's workload can run for only some of
+/// the copies.
 bool hfta_workload_runs_by_copies(const hfta_program *program,
                                   const hfta_workload *workload);
 
 /// Creates an instance for a workload, as hfta_instance_create does. Calls that
-/// need other schedules or copies are not allowed on the instance.
+/// need schedules or copies outside of the workload aren't allowed on the
+/// instance.
 hfta_status hfta_instance_create_for(const hfta_program *program,
                                      const hfta_workload *workload,
                                      const hfta_options *options,
                                      hfta_instance **out);
 
-/// Returns the memory plan of the instance's rank for its workload.
+/// Returns the memory that the instance's rank uses for its workload.
 hfta_memory_plan hfta_instance_memory(const hfta_instance *instance);
 
-/// Sets whether tasks run during transfers to and from the store, as they do at
-/// first.
+/// Sets whether tasks may overlap with transfers to and from the store. At
+/// first they do.
 void hfta_instance_set_overlap(hfta_instance *instance, bool overlaps);
 
-/// Returns the bytes that the rank's workers have read from their stores, and
+/// Returns how many bytes the rank's workers have read from their stores, and
 /// written, so far.
 hfta_store_traffic hfta_instance_store_traffic(const hfta_instance *instance);
 
-/// Measures the speed of the first worker's store, between two calls. `out` is
-/// zeros if nothing is spilled.
+/// Measures the speed of the first worker's store. No other call may be in
+/// flight. `*out` becomes zeros if nothing is spilled.
 hfta_status hfta_instance_measure_store(hfta_instance *instance,
                                         hfta_store_rates *out,
                                         hfta_error *error);
 
-/// Returns a note for the user about the place to which the rank's workers
-/// spill, or NULL; static.
+/// Returns a note for the user about the medium to which the rank's workers
+/// spill, as static text, or NULL.
 const char *hfta_instance_store_note(const hfta_instance *instance);
 
-/// Returns which micro-batches the rank's workers read: one answer for each
-/// data field and micro-batch of a step, field by field.
+/// Returns an array that says which micro-batches the rank's workers read. It
+/// has a value for each data field and each micro-batch of a step, field by
+/// field, and belongs to the instance.
 const bool *hfta_instance_reads(const hfta_instance *instance);
 
-/// Returns the instance's communicator, of all ranks that run the program.
+/// Returns the instance's communicator, which has all ranks that run the
+/// program.
 hfta_communicator *hfta_instance_communicator(hfta_instance *instance);
 
 #endif // HFTA_SRC_SCHEDULE_WORKLOAD_H

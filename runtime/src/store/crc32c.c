@@ -8,10 +8,12 @@
 
 static const uint32_t polynomial = 0x82F63B78; // bit-reflected
 
-/// The effect of a byte on a checksum that is completed `i` bytes later.
+/// Entry [i][byte] is the CRC of `byte` followed by i zero bytes.
 static uint32_t tables[8][256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/// Fills the tables. Called once, as hfta_crc32c_by_table may run on several
+/// threads.
 static void make_tables(void) {
   for (uint32_t byte = 0; byte < 256; ++byte) {
     uint32_t value = byte;
@@ -26,9 +28,9 @@ static void make_tables(void) {
     }
 }
 
-/// Takes eight bytes at once, little-endian like the machine. Source: Kounavis
-/// and Berry, "A systematic approach to building high performance
-/// software-based CRC generators", 2005 ("slicing by 8").
+/// Processes eight bytes per step by eight table look-ups ("slicing by 8").
+/// Source: Kounavis and Berry, "A systematic approach to building high
+/// performance software-based CRC generators", 2005.
 uint32_t hfta_crc32c_by_table(const void *bytes, size_t size) {
   const unsigned char *at = bytes;
   uint32_t value = ~0u;

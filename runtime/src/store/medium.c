@@ -12,11 +12,14 @@ hfta_status hfta_medium_fail(hfta_error *error, bool is_write, uint64_t offset,
                    (unsigned long long)offset, reason);
 }
 
+/// Returns whether the layer's name, of `length` characters, is `name`.
 static bool is_called(const char *layer, size_t length, const char *name) {
   return strlen(name) == length && memcmp(layer, name, length) == 0;
 }
 
-/// Adds a layer around the medium.
+/// Opens the layer at the beginning of `layer`, a list separated by commas,
+/// around `*medium`. The layer "memory" adds nothing, as hfta_medium_open has
+/// handled it. `*medium` becomes the new layer, or stays if that fails.
 static hfta_status add_layer(const char *layer, hfta_medium **medium,
                              hfta_error *error) {
   size_t length = strcspn(layer, "=,");
@@ -36,8 +39,8 @@ static hfta_status add_layer(const char *layer, hfta_medium **medium,
   return status;
 }
 
-/// Whether one of the layers is "memory": the medium is memory then, not a
-/// file.
+/// Returns whether the list of layers has "memory", which replaces the file by
+/// memory.
 static bool is_in_memory(const char *layers) {
   for (const char *at = layers; *at; at += *at == ',') {
     size_t length = strcspn(at, ",");

@@ -1,4 +1,4 @@
-//===- medium_faulty.c - A medium that fails once -------------------------===//
+//===- medium_faulty.c - A medium that injects one fault, for tests -------===//
 
 #include "store/media.h"
 
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// Kinds of faults. FLIP inverts a bit without reporting an error.
 typedef enum fault { NO_SPACE, IO, SHORT, FLIP, FAULTS } fault;
 
 static const char *const names[FAULTS] = {"no_space", "io", "short", "flip"};
@@ -15,8 +16,9 @@ typedef struct faulty_medium {
   hfta_medium base;
   hfta_medium *inner;
   fault kind;
-  unsigned long long number; // the transfer that fails, counted from 1
-  atomic_ullong count;       // the number of transfers so far
+  // The number of the faulty transfer (a read or a write), from 1.
+  unsigned long long number;
+  atomic_ullong count; // the number of transfers so far
 } faulty_medium;
 
 static void faulty_close(hfta_medium *medium) {
@@ -24,11 +26,12 @@ static void faulty_close(hfta_medium *medium) {
   free(medium);
 }
 
-/// Counts a transfer; returns whether it is the one that fails.
+/// Counts a transfer. Returns whether it is the faulty one.
 static bool is_due(faulty_medium *self) {
   return atomic_fetch_add(&self->count, 1) + 1 == self->number;
 }
 
+/// Reports the injected fault as an error. No byte was transferred.
 static hfta_status fail(const faulty_medium *self, bool is_write,
                         uint64_t offset, uint64_t bytes, hfta_error *error) {
   if (self->kind == SHORT)
@@ -51,8 +54,9 @@ static hfta_status faulty_read(hfta_medium *medium, uint64_t offset, void *to,
   return status;
 }
 
-/// Writes. A bit that is flipped on the way to the medium must be detected when
-/// the data is read back.
+/// Writes to the inner medium. If this is the faulty transfer and the kind is
+/// FLIP, writes a copy with one bit inverted: the store must notice that by its
+/// checksum when it reads the data back.
 static hfta_status faulty_write(hfta_medium *medium, uint64_t offset,
                                 const void *from, uint64_t bytes,
                                 hfta_error *error) {

@@ -1,8 +1,9 @@
-//===- medium_file.c - A file without a name ------------------------------===//
+//===- medium_file.c - A nameless temporary file as medium ----------------===//
 //
-// Reads and writes bypass the system's page cache (O_DIRECT): under a memory
-// limit the cache would only take memory away. The file has its full length
-// from the start, so that a full disk is found out then and not later.
+// Reads and writes bypass the system's page cache (O_DIRECT), because under a
+// memory limit the cache would take memory from the training. Space for the
+// whole file is reserved when it is opened, so that a full disk is reported
+// before the training starts.
 //===----------------------------------------------------------------------===//
 
 #include "store/media.h"
@@ -21,7 +22,7 @@
 typedef struct file_medium {
   hfta_medium base;
   int descriptor;
-  atomic_bool is_buffered; // the file system can't bypass its cache
+  atomic_bool is_buffered; // whether transfers go through the page cache
 } file_medium;
 
 //===----------------------------------------------------------------------===//
@@ -35,7 +36,8 @@ static void file_close(hfta_medium *medium) {
   free(self);
 }
 
-/// Switches to reads and writes through the page cache from here on.
+/// Switches all later transfers to the page cache, for a file system that
+/// doesn't support direct access.
 static void buffer(file_medium *self) {
   int flags = fcntl(self->descriptor, F_GETFL);
   if (flags >= 0)
@@ -43,6 +45,8 @@ static void buffer(file_medium *self) {
   atomic_store(&self->is_buffered, true);
 }
 
+/// Makes one system call, again if a signal interrupts it. Returns the number
+/// of bytes transferred, or -1 with `errno`.
 static ssize_t move_once(const file_medium *self, bool is_write,
                          uint64_t offset, void *memory, uint64_t bytes) {
   ssize_t done;
@@ -53,7 +57,8 @@ static ssize_t move_once(const file_medium *self, bool is_write,
   return done;
 }
 
-/// Writes the bytes back and drops them from the page cache.
+/// Writes dirty pages back to the disk and drops the range from the page cache,
+/// so that a buffered file doesn't fill memory. Returns 0, or -1 with `errno`.
 static int clean(const file_medium *self, bool is_write, uint64_t offset,
                  uint64_t bytes) {
   int code = 0;
@@ -63,23 +68,24 @@ static int clean(const file_medium *self, bool is_write, uint64_t offset,
                                SYNC_FILE_RANGE_WAIT_AFTER);
   posix_fadvise(self->descriptor, (off_t)offset, (off_t)bytes,
                 POSIX_FADV_DONTNEED);
-  // A file system that doesn't support these calls writes back on its own.
+  // Ignore errors of file systems that don't support these calls: they write
+  // dirty pages back on their own.
   return code != 0 && errno != EINVAL && errno != ENOSYS ? code : 0;
 }
 
-/// Moves all bytes. After a short transfer it asks for the rest, so that the
-/// system reports why the transfer stopped. Returns -1 with `errno` on failure,
-/// which is 0 if the system gives no reason; `out_done` receives the number of
-/// bytes that were moved.
+/// Transfers `bytes` bytes between the file and `memory`. After a short
+/// transfer it requests the rest, so that the system reports why the transfer
+/// was short. Returns 0, or -1 with `errno`, which is 0 if the system gave no
+/// reason. `*out_done` is the number of bytes transferred.
 static int move_all(file_medium *self, bool is_write, uint64_t offset,
                     char *memory, uint64_t bytes, uint64_t *out_done) {
   bool has_retried = false;
   for (*out_done = 0; *out_done < bytes;) {
     ssize_t done = move_once(self, is_write, offset + *out_done,
                              memory + *out_done, bytes - *out_done);
-    // Direct access isn't possible, perhaps because the rest of a short
-    // transfer begins within a block. Tries again through the page cache, also
-    // if another thread has turned direct access off since this call began.
+    // EINVAL: direct access isn't possible, perhaps because the rest of a short
+    // transfer begins within a block. Retry through the page cache, even if
+    // is_buffered is set: another thread may have set it since this call began.
     if (done < 0 && errno == EINVAL && !has_retried) {
       has_retried = true;
       buffer(self);
@@ -94,6 +100,8 @@ static int move_all(file_medium *self, bool is_write, uint64_t offset,
   return 0;
 }
 
+/// Transfers `bytes` bytes and keeps a buffered file out of the page cache.
+/// Turns a failure into an error message.
 static hfta_status move(file_medium *self, bool is_write, uint64_t offset,
                         void *memory, uint64_t bytes, hfta_error *error) {
   uint64_t done;
@@ -140,16 +148,19 @@ static const hfta_medium_functions functions = {.kind = "file",
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// The type numbers of file systems that keep files in memory.
+/// The magic numbers, from statfs(2), of file systems that are in memory.
 enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
 static hfta_status fail_folder(const char *folder, const char *what,
                                hfta_error *error) {
-  // Cuts off a long name, so that the reason still fits into the message.
+  // The folder's name is cut off, so that the reason still fits into the
+  // message.
   return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot %s in '%.384s': %s", what,
                    folder, strerror(errno));
 }
 
+/// Refuses a folder that doesn't exist or whose file system is in memory, where
+/// spilling would free no memory.
 static hfta_status check_folder(const char *folder, hfta_error *error) {
   struct statfs system;
   if (statfs(folder, &system) != 0)
@@ -163,8 +174,8 @@ static hfta_status check_folder(const char *folder, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// Makes a temporary file and unlinks it at once, where the file system can't
-/// make a file without a name.
+/// Creates a temporary file and unlinks it at once, for a file system without
+/// O_TMPFILE.
 static int make_named(const char *folder) {
   char path[4096];
   int length = snprintf(path, sizeof(path), "%s/.hfta-spill-XXXXXX", folder);
@@ -178,6 +189,8 @@ static int make_named(const char *folder) {
   return descriptor;
 }
 
+/// Creates a nameless file in the folder. Returns its descriptor, or -1 with
+/// `errno`.
 static int make(const char *folder) {
   int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   bool is_unknown = descriptor < 0 &&
@@ -185,7 +198,8 @@ static int make(const char *folder) {
   return is_unknown ? make_named(folder) : descriptor;
 }
 
-/// Writes every byte, to reserve space on a file system without fallocate.
+/// Writes zeros to the whole file, to reserve its space on a file system
+/// without fallocate. Returns 0, or -1 with `errno`.
 static int fill(file_medium *self, uint64_t bytes) {
   enum { PIECE = 1 << 20 };
   char *zeros = hfta_pages_map(PIECE, 1);
@@ -204,24 +218,25 @@ static int fill(file_medium *self, uint64_t bytes) {
   return code;
 }
 
-/// Whether the file stays within the process' limit of file sizes. Writing past
-/// it sends SIGXFSZ, which the host program of a library may not ignore.
+/// Returns whether a file of this size is within the process's limit
+/// RLIMIT_FSIZE. The limit must be checked, since writing past it raises
+/// SIGXFSZ, which a library may not ignore on behalf of its host program.
 static bool is_within_limit(uint64_t bytes) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
          limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
-/// Whether the file system reports enough free space. This is checked first, so
-/// that the disk isn't filled, which would leave other programs without space
-/// too.
+/// Returns whether the file system reports enough free space. This is checked
+/// before space is reserved, because reserving would fill a disk that is too
+/// small, and leave other programs without space.
 static bool has_room(const file_medium *self, uint64_t bytes) {
   struct statfs system;
   return fstatfs(self->descriptor, &system) != 0 || system.f_bsize <= 0 ||
          bytes / (uint64_t)system.f_bsize <= (uint64_t)system.f_bavail;
 }
 
-/// Reserves space for all bytes.
+/// Reserves space for the whole file. Returns 0, or -1 with `errno`.
 static int reserve(file_medium *self, uint64_t bytes) {
   int code;
   if (!is_within_limit(bytes) || !has_room(self, bytes)) {
@@ -235,6 +250,8 @@ static int reserve(file_medium *self, uint64_t bytes) {
   return cannot ? fill(self, bytes) : code;
 }
 
+/// Creates the file, reserves its space, and then turns on direct access if the
+/// file system supports it.
 static hfta_status prepare(file_medium *self, const char *folder,
                            uint64_t bytes, hfta_error *error) {
   hfta_status status = check_folder(folder, error);

@@ -1,4 +1,4 @@
-//===- medium_memory.c - A medium for tests -------------------------------===//
+//===- medium_memory.c - Memory as medium, for tests ----------------------===//
 
 #include "store/media.h"
 #include "system/pages.h"

@@ -1,7 +1,7 @@
-//===- medium_throttled.c - A medium with a limited rate ------------------===//
+//===- medium_throttled.c - A medium with a limited data rate -------------===//
 //
-// It serves to measure schedules as on a slower disk whose speed is equal on
-// all machines.
+// It emulates a disk with a given speed, so that measurements of schedules
+// don't depend on the machine's disk.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
@@ -13,10 +13,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/// A channel, through which one transfer passes at a time.
+/// A channel with a limited data rate, which carries one transfer at a time.
 typedef struct channel {
-  double rate; // bytes a second
-  double free; // when its last transfer ends, in seconds of hfta_now
+  double rate; // bytes per second
+  double free; // the end of the last booked transfer, by hfta_now
 } channel;
 
 typedef struct throttled_medium {
@@ -24,7 +24,7 @@ typedef struct throttled_medium {
   hfta_medium *inner;
   pthread_mutex_t mutex; // protects the channels
   channel channels[2];
-  channel *in, *out; // both point to one channel if reads and writes share it
+  channel *in, *out; // for reads and writes; equal if both share one channel
 } throttled_medium;
 
 static void throttled_close(hfta_medium *medium) {
@@ -34,7 +34,8 @@ static void throttled_close(hfta_medium *medium) {
   free(self);
 }
 
-/// Reserves the channel for a transfer; returns the time at which it ends.
+/// Books the channel for a transfer, after those already booked. Returns the
+/// time when it ends, in seconds of hfta_now.
 static double book(throttled_medium *self, channel *through, uint64_t bytes) {
   double now = hfta_now();
   pthread_mutex_lock(&self->mutex);
@@ -82,7 +83,8 @@ static const hfta_medium_functions functions = {.kind = "throttled",
                                                 .write = throttled_write,
                                                 .note = throttled_note};
 
-/// Reads a positive number; returns its end in the text, NULL if there is none.
+/// Parses a positive number. Returns a pointer to the character after it, or
+/// NULL if there is none.
 static const char *read_rate(const char *text, double *out) {
   char *end;
   *out = strtod(text, &end);

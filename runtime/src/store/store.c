@@ -1,4 +1,4 @@
-//===- store.c - Extents in pieces, by several threads --------------------===//
+//===- store.c - A store of extents, with threads for its transfers -------===//
 
 #include "hfta/store.h"
 #include "hfta/program.h"
@@ -12,46 +12,52 @@
 
 enum {
   PIECE = HFTA_STORE_PIECE_BYTES,
-  TRANSFER = 4 << 20, ///< the most bytes that a thread moves at once
-  THREADS = 2         ///< if the options don't say how many
+  TRANSFER = 4 << 20, ///< the most bytes per call of the medium
+  THREADS = 2         ///< the number of threads if the options don't give one
 };
 
+/// The state of a piece, a range of at most PIECE bytes with its own checksum.
 typedef struct piece {
-  uint32_t checksum; ///< valid if `is_written`
+  uint32_t checksum; ///< CRC-32C of the bytes, valid if `is_written`
   bool is_written;
-  bool is_lost; ///< its last write has failed, so that its bytes are unknown
+  bool is_lost; ///< its last write has failed, so that its contents are
+                ///< undefined
 } piece;
 
-/// A transfer of neighbouring extents. It lies on the stack of the thread that
-/// waits for it.
+/// A read or write of consecutive extents, in the store's work queue. It is on
+/// the stack of the thread that waits for its completion.
 typedef struct request {
-  struct request *next;
+  struct request *next; ///< the next request in the queue
   bool is_write;
-  uint64_t at, end; ///< the pieces that no thread has begun with
-  char *memory;     ///< the memory of piece `at`
-  uint64_t most;    ///< the most bytes that a thread takes at once
-  uint32_t active;  ///< the number of threads that work for it
+  uint64_t at, end; ///< the pieces that aren't assigned to a thread yet
+  char *memory;     ///< the address of piece `at`
+  uint64_t most;    ///< the most bytes that a thread takes at a time
+  uint32_t active;  ///< the number of threads that are transferring its pieces
   hfta_status status;
   hfta_error error;
-  pthread_cond_t done;
+  pthread_cond_t done; ///< signaled when all pieces have been transferred
 } request;
 
 struct hfta_store {
   hfta_medium *medium;
   uint64_t extent_count;
-  uint64_t
-      *begins; ///< offset of each extent in the medium, and the end of the last
-  uint64_t *firsts; ///< the first piece of each extent, and the end of the last
+  uint64_t *begins; ///< the offset of each extent in the medium, then the end
+                    ///< of the last one
+  uint64_t *firsts; ///< the number of each extent's first piece, then the
+                    ///< number of pieces
   piece *pieces;
 
-  pthread_mutex_t copying; ///< protects `buffer`
-  char *buffer;            ///< for a piece that is read or written in part
+  pthread_mutex_t copying; ///< serializes the users of `buffer`
+  char *buffer; ///< one piece, for reads and writes of a part of a piece
 
-  pthread_mutex_t mutex; ///< protects all members below
-  pthread_cond_t wakes;  ///< wakes threads without work
-  request *requests;     ///< those with pieces that no thread has begun with
+  /// Protects all members below, and the pieces' assignment.
+  pthread_mutex_t mutex;
+  pthread_cond_t wakes; ///< wakes threads that wait for requests
+  request *requests;    ///< the work queue: requests with pieces that aren't
+                        ///< assigned yet
   hfta_store_traffic traffic;
-  hfta_error lost; ///< the error of the first write that failed, or HFTA_OK
+  hfta_error lost; ///< the error of the first failed write; code HFTA_OK if
+                   ///< none failed
   bool stopping;
   int thread_count;
   pthread_t *threads;
@@ -61,7 +67,7 @@ struct hfta_store {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-/// Finds the extent of a piece by binary search.
+/// Returns the extent that piece `number` belongs to, by binary search.
 static uint64_t find_extent(const hfta_store *self, uint64_t number) {
   uint64_t low = 0, high = self->extent_count;
   while (high - low > 1) {
@@ -74,8 +80,8 @@ static uint64_t find_extent(const hfta_store *self, uint64_t number) {
   return low;
 }
 
-/// Returns the offset in the medium at which a piece of the extent begins; for
-/// the number past the last piece, the end of the extent.
+/// Returns the offset in the medium of piece `number` of the extent. For the
+/// number after the extent's last piece, returns the end of the extent.
 static uint64_t begin_of(const hfta_store *self, uint64_t extent,
                          uint64_t number) {
   uint64_t begin =
@@ -84,15 +90,16 @@ static uint64_t begin_of(const hfta_store *self, uint64_t extent,
   return begin < end ? begin : end;
 }
 
-/// Neighbouring pieces, which are contiguous in memory too.
+/// A range of consecutive pieces, which are contiguous in the medium and in
+/// memory.
 typedef struct run {
   uint64_t first, count;
-  uint64_t offset, bytes; ///< in the medium
+  uint64_t offset, bytes; ///< the range in the medium
   char *memory;
 } run;
 
-/// Calls the function for each piece of a run, with the piece's bytes, until it
-/// fails.
+/// Calls `function` for each piece of a run, with the piece's address and size
+/// in bytes. Stops at the first failure.
 static hfta_status for_pieces(hfta_store *self, const run *of,
                               hfta_status (*function)(piece *, const char *,
                                                       uint64_t, hfta_error *),
@@ -111,6 +118,7 @@ static hfta_status for_pieces(hfta_store *self, const run *of,
   return status;
 }
 
+/// Records the checksum of a piece that was written.
 static hfta_status sign(piece *own, const char *memory, uint64_t bytes,
                         hfta_error *error) {
   (void)error;
@@ -118,6 +126,7 @@ static hfta_status sign(piece *own, const char *memory, uint64_t bytes,
   return HFTA_OK;
 }
 
+/// Marks a piece whose write has failed as lost.
 static hfta_status lose(piece *own, const char *memory, uint64_t bytes,
                         hfta_error *error) {
   (void)memory, (void)bytes, (void)error;
@@ -125,6 +134,7 @@ static hfta_status lose(piece *own, const char *memory, uint64_t bytes,
   return HFTA_OK;
 }
 
+/// Compares a piece that was read with its checksum.
 static hfta_status verify(piece *own, const char *memory, uint64_t bytes,
                           hfta_error *error) {
   uint32_t found = hfta_crc32c(memory, bytes);
@@ -136,7 +146,7 @@ static hfta_status verify(piece *own, const char *memory, uint64_t bytes,
       own->checksum, found);
 }
 
-/// Fails with the reason why a piece couldn't be written.
+/// Fails with the error of the store's first failed write.
 static hfta_status fail_lost(hfta_store *self, hfta_error *error) {
   pthread_mutex_lock(&self->mutex);
   hfta_error reason = self->lost;
@@ -144,8 +154,8 @@ static hfta_status fail_lost(hfta_store *self, hfta_error *error) {
   return hfta_fail(error, reason.code, "%s", reason.message);
 }
 
-/// Reads a run whose pieces have either all been written before, all been lost
-/// or all never been written; pieces that were never written read as zeros.
+/// Reads a run whose pieces are all in the same state: written, lost or never
+/// written. Pieces that were never written read as zeros.
 static hfta_status read_run(hfta_store *self, const run *of,
                             hfta_error *error) {
   const piece *first = &self->pieces[of->first];
@@ -160,6 +170,8 @@ static hfta_status read_run(hfta_store *self, const run *of,
   return status == HFTA_OK ? for_pieces(self, of, verify, error) : status;
 }
 
+/// Writes a run and records its checksums. After a failure all its pieces are
+/// lost.
 static hfta_status write_run(hfta_store *self, const run *of,
                              hfta_error *error) {
   hfta_status status = self->medium->functions->write(
@@ -178,8 +190,9 @@ static hfta_status write_run(hfta_store *self, const run *of,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Takes the part of a request that one thread does next. When reading, it ends
-/// before a piece that isn't as the first one is: written, lost, or neither.
+/// Takes the next run of a request, for one thread to transfer: at most
+/// `of->most` bytes, but at least one piece. A run to be read ends before a
+/// piece in another state (written, lost or never written) than its first one.
 /// The caller holds the mutex.
 static run take_run(const hfta_store *self, request *of) {
   uint64_t extent = find_extent(self, of->at), next = of->at;
@@ -202,9 +215,10 @@ static run take_run(const hfta_store *self, request *of) {
   return own;
 }
 
-/// Does one part of the first request, which then goes to the end of the list,
-/// so that requests take turns. The caller holds the mutex, which is released
-/// meanwhile.
+/// Transfers one run of the queue's first request. If pieces of the request are
+/// left, it goes to the end of the queue, so that requests are served
+/// round-robin. The caller holds the mutex, which is released during the
+/// transfer.
 static void work(hfta_store *self) {
   request *own = self->requests;
   run part = take_run(self, own);
@@ -247,15 +261,16 @@ static void *thread_main(void *argument) {
   return NULL;
 }
 
-/// Returns how many bytes a thread moves at once: as many as keep all threads
-/// busy, up to a limit.
+/// Returns the most bytes that a thread takes at a time from a request of
+/// `bytes` bytes: an equal share for each thread, up to TRANSFER.
 static uint64_t share_of(const hfta_store *self, uint64_t bytes) {
   uint64_t threads = (uint64_t)self->thread_count;
   uint64_t share = (bytes + threads - 1) / threads;
   return share < TRANSFER ? share : TRANSFER;
 }
 
-/// Moves the pieces from `first` up to `end`, `bytes` bytes in all.
+/// Transfers the pieces from number `first` to `end` - 1, `bytes` bytes in all,
+/// and waits for their completion.
 static hfta_status move_pieces(hfta_store *self, bool is_write, uint64_t first,
                                uint64_t end, void *memory, uint64_t bytes,
                                hfta_error *error) {
@@ -304,8 +319,10 @@ hfta_status hfta_store_write(hfta_store *self, uint64_t first, uint64_t count,
 // Parts of extents
 //===----------------------------------------------------------------------===//
 
-/// Moves part of a piece through the buffer, into which the piece is read first
-/// unless all of it is overwritten.
+/// Transfers a part of piece `number`, `bytes` bytes at `offset` in the piece,
+/// through the store's buffer. The piece, of `size` bytes, is read into the
+/// buffer first, unless it is overwritten as a whole. The caller holds the
+/// mutex `copying`.
 static hfta_status move_part(hfta_store *self, bool is_write, uint64_t number,
                              uint64_t size, uint64_t offset, char *memory,
                              uint64_t bytes, hfta_error *error) {
@@ -403,6 +420,8 @@ static hfta_status allocate(hfta_store *self, const hfta_store_options *options,
                              "not enough memory for a store");
 }
 
+/// Starts the threads; after a failure thread_count is the number of those that
+/// run.
 static hfta_status start_threads(hfta_store *self, hfta_error *error) {
   int wanted = self->thread_count, code = 0;
   for (self->thread_count = 0; self->thread_count < wanted && code == 0;)

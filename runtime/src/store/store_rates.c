@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/// Each measurement is the best of ROUNDS, with at most MOST_BYTES bytes.
+/// Each time is the least of ROUNDS measurements, of at most MOST_BYTES bytes.
 enum { ROUNDS = 2, MOST_BYTES = 32 << 20 };
 
-/// Extents that are read or written in one call.
+/// A read or write of consecutive extents.
 typedef struct transfer {
   hfta_store *store;
   bool is_write;
@@ -31,7 +31,8 @@ static void *move(void *argument) {
   return NULL;
 }
 
-/// Takes extents from `first` on, as many as fit into `bytes` bytes.
+/// Returns a transfer of consecutive extents from `first` on: as many as fit
+/// into `bytes` bytes of `memory`. Its count may be 0.
 static transfer take(hfta_store *store, uint64_t first, void *memory,
                      uint64_t bytes) {
   transfer self = {.store = store, .first = first, .memory = memory};
@@ -46,14 +47,15 @@ static transfer take(hfta_store *store, uint64_t first, void *memory,
   return self;
 }
 
+/// Returns the transfer's status, and its message in `error`.
 static hfta_status fail(const transfer *of, hfta_error *error) {
   return of->status == HFTA_OK
              ? HFTA_OK
              : hfta_fail(error, of->status, "%s", of->error.message);
 }
 
-/// Returns the least time, in seconds, of a transfer or of two at the same
-/// time.
+/// Sets `*out` to the time in seconds of transfer `one`, or of both transfers
+/// at the same time if `other` isn't NULL: the least of ROUNDS measurements.
 static hfta_status time_transfers(transfer *one, transfer *other, double *out,
                                   hfta_error *error) {
   hfta_status status = HFTA_OK;
@@ -78,14 +80,16 @@ static hfta_status time_transfers(transfer *one, transfer *other, double *out,
   return status;
 }
 
-/// Whether a read and a write at the same time share the bandwidth: their time
-/// together is nearer to the sum of both times than to the longer one.
+/// Returns whether a read and a write share the bandwidth: their time together,
+/// `both`, is nearer to the sum of their separate times than to the longer of
+/// these.
 static bool is_sum(double both, double one, double other) {
   double longer = one > other ? one : other;
   return both > (longer + one + other) / 2;
 }
 
-/// Measures the fixed time of a small transfer, beyond the time of its bytes.
+/// Measures a transfer's fixed time with a read of one extent, from whose time
+/// the time of its bytes at the measured rate is subtracted.
 static hfta_status measure_transfer(transfer *from, hfta_store_rates *out,
                                     hfta_error *error) {
   transfer small = *from;
@@ -112,8 +116,8 @@ hfta_status hfta_store_measure(hfta_store *store, void *buffer, uint64_t bytes,
   transfer second = {.count = 0};
   if (first.bytes <= half)
     second = take(store, first.count, (char *)buffer + half, half);
-  // Extents that were never written read as zeros and take no time. So each is
-  // read and written back first.
+  // Read these extents and write them back before any time is measured: extents
+  // that were never written read as zeros, without a transfer.
   hfta_status status = HFTA_OK;
   for (int is_write = 0; is_write < 2 && status == HFTA_OK; ++is_write) {
     first.is_write = second.is_write = is_write == 1;

@@ -5,16 +5,19 @@
 
 #include "hfta/store.h"
 
+/// The speed of a store. A transfer of b bytes takes about `seconds` plus b
+/// divided by the rate.
 typedef struct hfta_store_rates {
-  double read, write; ///< bytes per second, of successive transfers
-  double seconds; ///< the fixed time of a transfer, beyond that of its bytes
-  bool is_shared; ///< reads and writes at the same time share the bandwidth
+  double read, write; ///< bytes per second of long transfers
+  double seconds;     ///< the fixed time of a transfer (its latency)
+  bool is_shared; ///< whether simultaneous reads and writes share the bandwidth
 } hfta_store_rates;
 
 /// Measures a store by reading some extents and writing them back unchanged.
-/// `buffer` has `bytes` bytes, is aligned to HFTA_PAGE_BYTES, and nobody else
-/// may use the store meanwhile. `out` is all zeros if not even one extent fits
-/// into the buffer. Fails as hfta_store_read does.
+/// `buffer` has `bytes` bytes and is aligned to HFTA_PAGE_BYTES. No other
+/// thread may use the store meanwhile. If no extent fits into the buffer,
+/// `*out` is all zeros. Returns the errors of hfta_store_read and
+/// hfta_store_write.
 hfta_status hfta_store_measure(hfta_store *store, void *buffer, uint64_t bytes,
                                hfta_store_rates *out, hfta_error *error);
 

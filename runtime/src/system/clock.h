@@ -5,11 +5,10 @@
 
 #include <time.h>
 
-/// Returns the seconds of a clock that never jumps.
+/// Returns the seconds of the clock CLOCK_MONOTONIC, which never jumps.
 double hfta_now(void);
 
-/// Returns the point of that clock, CLOCK_MONOTONIC, that is `seconds` from
-/// now.
+/// Returns the time of CLOCK_MONOTONIC that is `seconds` from now.
 struct timespec hfta_clock_after(double seconds);
 
 #endif // HFTA_SRC_SYSTEM_CLOCK_H

@@ -9,8 +9,8 @@
 static _Atomic int computing, waiting;
 
 static struct {
-  pthread_mutex_t
-      mutex; // protects the members below; held while `ended` is called
+  // Protects the members below; held while `ended` is called.
+  pthread_mutex_t mutex;
   void (*ended)(void *argument);
   void *argument;
 } the_listener = {.mutex = PTHREAD_MUTEX_INITIALIZER};

@@ -25,7 +25,7 @@ int hfta_read_group_file(const char *folder, const char *name, int64_t *out,
   return count;
 }
 
-/// Whether a comma-separated list has a controller.
+/// Returns whether a comma-separated list contains a controller.
 static bool has_controller(const char *list, const char *controller) {
   for (const char *at = list; at; at = strchr(at, ',')) {
     at += *at == ',';
@@ -36,14 +36,14 @@ static bool has_controller(const char *list, const char *controller) {
   return false;
 }
 
-/// A visit to all groups that have a controller.
+/// A visit of all groups that have a certain controller.
 typedef struct search {
   hfta_group_visitor visit;
   void *argument;
   const char *root;
 } search;
 
-/// Visits a group and all groups above it, in the tree mounted at root/folder.
+/// Visits a group and all its ancestors, in the tree mounted at root/folder.
 static void visit_up_from(const search *self, const char *folder,
                           const char *name, bool is_version_1) {
   hfta_path group;
@@ -70,7 +70,7 @@ void hfta_visit_groups(const hfta_group_files *files, const char *controller,
   hfta_status status = hfta_path_format(&version_1, NULL, "/%s", controller);
   char line[4096];
   while (status == HFTA_OK && fgets(line, sizeof(line), file)) {
-    // The format is number:controllers:path.
+    // A line has the form number:controllers:path.
     line[strcspn(line, "\n")] = '\0';
     char *controllers = strchr(line, ':');
     char *name = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -82,7 +82,7 @@ void hfta_visit_groups(const hfta_group_files *files, const char *controller,
       visit_up_from(&self, version_1.text, name, true);
     } else if (strcmp(line, "0") == 0) {
       visit_up_from(&self, "", name, false);
-      // This is the mount point of version 2 where version 1 is in use too.
+      // The tree of version 2 is mounted here if version 1 is in use too.
       visit_up_from(&self, "/unified", name, false);
     }
   }

@@ -1,8 +1,8 @@
 //===- control_group.h - The limits of control groups -------------*- C -*-===//
 //
-// Control groups (of a container or a batch job) limit the processors and
-// memory that a process may use. See Linux' cgroups(7); both versions are
-// supported.
+// Control groups, as set up by a container or a batch system, limit the
+// processors and memory that a process may use. See Linux' cgroups(7); both
+// versions are supported.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SYSTEM_CONTROL_GROUP_H
@@ -11,27 +11,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The files in which the system describes control groups.
+/// The files in which Linux describes control groups. Tests replace them.
 typedef struct hfta_group_files {
-  const char *groups; ///< lists the groups of the process: /proc/self/cgroup
-  const char *root;   ///< the mount point of their trees: /sys/fs/cgroup
+  const char *groups; ///< file that lists the groups of the process:
+                      ///< /proc/self/cgroup
+  const char *root;   ///< mount point of the groups' trees: /sys/fs/cgroup
 } hfta_group_files;
 
+/// The files of the running system.
 extern const hfta_group_files hfta_system_groups;
 
-/// Called with the folder of a group, and whether it is of version 1.
+/// A function that is called with the folder of a group and whether the group
+/// is of version 1.
 typedef void (*hfta_group_visitor)(void *argument, const char *folder,
                                    bool is_version_1);
 
-/// Calls `visit` for the groups of the process that have a controller
-/// ("memory", "cpu"), and for all groups above them. Folders that don't exist
-/// are visited too: a container may see its own group as the root and yet be
-/// given a path outside it.
+/// Calls `visit` for each group of the process that has a controller ("memory",
+/// "cpu"), and for all its ancestors. Folders that don't exist are visited too:
+/// in a container, the process' own group may be the root of the tree, although
+/// its listed path is outside the container.
 void hfta_visit_groups(const hfta_group_files *files, const char *controller,
                        hfta_group_visitor visit, void *argument);
 
-/// Reads up to `most` whole numbers at the beginning of folder/name. Returns
-/// how many were read; 0 also if there is no such file.
+/// Reads up to `most` integers at the beginning of the file folder/name.
+/// Returns how many were read; 0 if there is no such file.
 int hfta_read_group_file(const char *folder, const char *name, int64_t *out,
                          int most);
 

@@ -1,8 +1,8 @@
 //===- cpu_features.c - The processor's instruction sets ------------------===//
 //
-// Asks CPUID and not /proc/cpuinfo, which may be hidden or cut off. The bits
-// are those of Intel's Software Developer's Manual, volume 2, CPUID; AMD's
-// processors use the same ones.
+// Features are found with the instruction CPUID, not with /proc/cpuinfo, which
+// may be hidden or incomplete. The bits are those of Intel's Software
+// Developer's Manual, volume 2, CPUID; AMD's processors use the same ones.
 //===----------------------------------------------------------------------===//
 
 #include "system/cpu_features.h"
@@ -14,8 +14,8 @@
 #include <cpuid.h>
 #endif
 
-/// Bits of XCR0: the registers that the operating system saves when it switches
-/// threads. Code that uses registers without their bits faults.
+/// Bits of XCR0: the sets of registers that the operating system saves when it
+/// switches threads. Code that uses registers whose bits aren't set faults.
 enum {
   AVX = 1 << 1 | 1 << 2,
   AVX512 = AVX | 1 << 5 | 1 << 6 | 1 << 7,
@@ -26,7 +26,7 @@ typedef struct feature {
   const char *name;
   enum hfta_cpuid_register where;
   uint32_t bit;
-  uint64_t saved; ///< the bits of XCR0 that it needs
+  uint64_t saved; ///< the bits of XCR0 that the feature needs
 } feature;
 
 static const feature features[] = {
@@ -77,7 +77,7 @@ hfta_cpu_answers hfta_ask_cpu(void) {
     to[HFTA_CPUID_7_EBX] = b;
     to[HFTA_CPUID_7_ECX] = c;
     to[HFTA_CPUID_7_EDX] = d;
-    // `a` is the number of the last subleaf.
+    // In leaf 7, `a` is the number of the last subleaf.
     if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
       to[HFTA_CPUID_7_1_EAX] = a;
   }

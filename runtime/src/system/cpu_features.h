@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The registers in which the CPUID instruction returns its answers.
+/// The registers that are read from CPUID: the leaf, then the register.
 enum hfta_cpuid_register {
   HFTA_CPUID_1_ECX,
   HFTA_CPUID_7_EBX, ///< leaf 7, subleaf 0
@@ -18,18 +18,19 @@ enum hfta_cpuid_register {
   HFTA_CPUID_COUNT
 };
 
-/// The answers of a processor and its operating system.
+/// The features that a processor and its operating system report.
 typedef struct hfta_cpu_answers {
-  uint32_t registers[HFTA_CPUID_COUNT]; ///< 0 where there is no such leaf
-  uint64_t saved; ///< XCR0: the registers that the system saves for each thread
+  uint32_t registers[HFTA_CPUID_COUNT]; ///< 0 if the processor has no such leaf
+  uint64_t saved; ///< XCR0: the sets of registers that the operating system
+                  ///< saves for each thread
 } hfta_cpu_answers;
 
-/// Asks this processor. Returns zeros if it isn't an x86-64 processor.
+/// Queries this processor. All values are 0 if it isn't an x86-64 processor.
 hfta_cpu_answers hfta_ask_cpu(void);
 
-/// Finds the features of a comma-separated list, named as in /proc/cpuinfo,
-/// that are missing, and writes them to `out`, separated by ", ". Returns
-/// whether there are any. An unknown feature counts as missing.
+/// Finds the missing features of a comma-separated list with names as in
+/// /proc/cpuinfo. Writes them as a list to `out`, which has `size` bytes.
+/// Returns whether any feature is missing; an unknown one counts as missing.
 bool hfta_find_missing_features(const hfta_cpu_answers *answers,
                                 const char *features, char *out, size_t size);
 

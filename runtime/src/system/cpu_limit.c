@@ -4,8 +4,9 @@
 
 #include <sched.h>
 
-/// Visits one group, which may use the processors for a quota of time in each
-/// period: the limit is quota / period, rounded up.
+/// Visits a group, which may use processors for a quota of time in each period.
+/// Its limit is quota / period, rounded up; `argument` points to the smallest
+/// limit so far.
 static void visit(void *argument, const char *folder, bool is_version_1) {
   int64_t *least = argument, values[2];
   bool is_limited =
@@ -13,7 +14,8 @@ static void visit(void *argument, const char *folder, bool is_version_1) {
           ? hfta_read_group_file(folder, "cpu.cfs_quota_us", &values[0], 1) &&
                 hfta_read_group_file(folder, "cpu.cfs_period_us", &values[1], 1)
           : hfta_read_group_file(folder, "cpu.max", values, 2) == 2;
-  // Without a limit, version 1 has the quota -1, version 2 the word "max".
+  // Without a limit, the quota is -1 in version 1, and the word "max" in
+  // version 2.
   if (!is_limited || values[0] <= 0 || values[1] <= 0)
     return;
   int64_t count = (values[0] - 1) / values[1] + 1;
@@ -28,8 +30,8 @@ int64_t hfta_group_cpu_limit(const hfta_group_files *files) {
 }
 
 int64_t hfta_cpu_limit(void) {
-  // There is room for 16 384 processors; the call fails if the machine has
-  // more.
+  // The buffer has room for 16 384 processors; the call fails if the machine
+  // has more.
   cpu_set_t sets[16];
   int64_t count = 1;
   if (sched_getaffinity(0, sizeof(sets), sets) == 0)

@@ -6,18 +6,19 @@
 #include <signal.h>
 #include <stddef.h>
 
-/// The place at which the thread's guarded read returns after a fault; NULL if
-/// the thread has no guarded read.
+/// The place to which the handler jumps after a fault in the thread's guarded
+/// read; NULL if the thread has no guarded read.
 static _Thread_local sigjmp_buf *volatile guard;
 
+/// The action for SIGBUS before hfta_fault_install.
 static struct sigaction before;
 
 static void handle(int number, siginfo_t *info, void *context) {
   (void)context;
   if (guard && info->si_code > 0)
     siglongjmp(*guard, 1);
-  // With the previous handler in place, the faulting instruction runs again and
-  // faults again; a signal that another process sent is raised again.
+  // Restore the previous handler. The faulting instruction runs again and
+  // faults again; a signal that a process has sent is raised again.
   sigaction(number, &before, NULL);
   if (info->si_code <= 0)
     raise(number);
@@ -25,9 +26,9 @@ static void handle(int number, siginfo_t *info, void *context) {
 
 void hfta_fault_install(void) {
   struct sigaction action = {.sa_sigaction = handle,
-                             // With SA_NODEFER the signal isn't blocked in the
-                             // handler, so that the jump out of it doesn't have
-                             // to restore a mask.
+                             // SA_NODEFER: the signal isn't blocked in the
+                             // handler, so the jump out of the handler needn't
+                             // restore the signal mask.
                              .sa_flags = SA_SIGINFO | SA_NODEFER};
   sigaction(SIGBUS, &action, &before);
 }

@@ -49,7 +49,7 @@ static hfta_status map_descriptor(int descriptor, const char *path,
 hfta_status hfta_mapping_open(const char *path, hfta_mapping *out,
                               hfta_error *error) {
   *out = (hfta_mapping){0};
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a pipe would block until it has a writer.
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return hfta_fail(error, HFTA_INVALID_INPUT, "cannot open '%s': %s", path,
@@ -66,7 +66,7 @@ void hfta_mapping_close(hfta_mapping *mapping) {
 }
 
 //===----------------------------------------------------------------------===//
-// Changes by others
+// Watching for changes
 //===----------------------------------------------------------------------===//
 
 void hfta_watch_reopen(hfta_watch *watch, const char *path) {
@@ -104,7 +104,7 @@ hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
   return HFTA_OK;
 }
 
-/// A call of a read function, with its result.
+/// A call of a read function, and its result.
 typedef struct guarded_read {
   hfta_status (*read)(void *argument);
   void *argument;
@@ -119,10 +119,10 @@ static void run_guarded(void *argument) {
 hfta_status hfta_watch_read(const hfta_watch *watch, const char *path,
                             hfta_status (*read)(void *argument), void *argument,
                             hfta_error *error) {
-  // The check before the read is needed as, without the handler of SIGBUS,
-  // nothing else would report a file that is cut off already. The check after
-  // it ensures that the data, or the error, is that of the file that was
-  // opened.
+  // The check before the read is needed because, without the handler of SIGBUS,
+  // nothing else would report a file that is already too short. The check after
+  // the read ensures that the data, or the error, are those of the file that
+  // was opened.
   hfta_status status = hfta_watch_check(watch, path, error);
   if (status != HFTA_OK)
     return status;
@@ -166,8 +166,8 @@ static hfta_status out_of_memory(const char *path, hfta_error *error) {
                    path);
 }
 
-/// Creates a temporary file next to the target, under a name that no other file
-/// has.
+/// Creates a temporary file in the target's folder, with a name that no other
+/// file has.
 static hfta_status open_temporary(hfta_output *output, hfta_error *error) {
   size_t size = strlen(output->target) + 64;
   output->temporary = malloc(size);

@@ -1,4 +1,4 @@
-//===- interrupt.c - Ctrl-C while it trains -------------------------------===//
+//===- interrupt.c - Stopping a training by signals -----------------------===//
 
 #include "system/interrupt.h"
 
@@ -11,22 +11,23 @@
 static const int numbers[HFTA_INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP,
                                                     SIGUSR1, SIGPIPE};
 
-/// Whether the waiting thread handles a signal, unless the signal is ignored.
+/// Returns whether the signal thread waits for a signal, provided that the
+/// signal isn't ignored.
 static bool is_watched(const hfta_interrupt *interrupt, int number) {
   return number != SIGPIPE && (number == SIGUSR1) == interrupt->among_ranks;
 }
 
-/// The object for handle_pipe, as signal handlers have no argument.
+/// The active object, for handle_pipe: signal handlers have no argument.
 static _Atomic(hfta_interrupt *) current;
 
-/// Records a signal; returns true only for the first one.
+/// Records a signal. Returns whether it is the first one.
 static bool note_first(hfta_interrupt *interrupt, int number) {
   int none = 0;
   return atomic_compare_exchange_strong(&interrupt->signal, &none, number);
 }
 
-/// The kernel sends SIGPIPE to the thread that writes, so that the waiting
-/// thread can't receive it. The write fails in any case.
+/// Handles SIGPIPE, which the kernel sends to the writing thread, so that the
+/// signal thread can't receive it. The write fails in any case.
 static void handle_pipe(int number) {
   hfta_interrupt *interrupt = atomic_load(&current);
   if (interrupt)
@@ -54,8 +55,9 @@ static void *wait_main(void *argument) {
   return NULL;
 }
 
-/// Records a signal's previous action, and whether the thread waits for it.
-/// (sigwait would receive ignored signals too.)
+/// Records a signal's previous action, and decides whether the signal thread
+/// waits for the signal. It doesn't wait for ignored signals, because sigwait
+/// would receive them too.
 static void look_at(hfta_interrupt *interrupt, int index) {
   struct sigaction *before = &interrupt->before[index];
   sigaction(numbers[index], NULL, before);
@@ -67,9 +69,10 @@ static void look_at(hfta_interrupt *interrupt, int index) {
     sigaddset(&interrupt->watched, numbers[index]);
 }
 
-/// Gives a signal that the thread waits for its default action, as an ignored
-/// signal would never arrive. Scripts ignore SIGINT for programs in the
-/// background, but it may still be sent on purpose.
+/// Installs the action of a signal that is handled here. Signals for the signal
+/// thread get their default action, since an ignored signal would never arrive.
+/// Shells ignore SIGINT for programs in the background, but it may still be
+/// sent on purpose.
 static void set_action(hfta_interrupt *interrupt, int index) {
   struct sigaction action = {
       .sa_handler = numbers[index] == SIGPIPE ? handle_pipe : SIG_DFL};
@@ -109,8 +112,8 @@ void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary,
 void hfta_interrupt_end(hfta_interrupt *interrupt) {
   if (!interrupt->started)
     return;
-  // A signal wakes the thread, as pthread_cancel would load libgcc_s at run
-  // time.
+  // The signal thread is woken by a signal, since pthread_cancel would load
+  // libgcc_s at run time.
   atomic_store(&interrupt->ending, true);
   pthread_kill(interrupt->thread, interrupt->among_ranks ? SIGUSR1 : SIGTERM);
   pthread_join(interrupt->thread, NULL);

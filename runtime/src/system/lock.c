@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/// The number of attempts to get a shared lock, and the pause between them:
-/// another holder of the shared lock may try for a moment to lock the file
-/// exclusively, to see whether it is the last one.
+/// The number of attempts to get a shared lock, and the pause between them.
+/// Attempts are repeated because another holder of the shared lock may lock the
+/// file exclusively for a moment, to find out whether it is the last one.
 enum { SHARED_TRIES = 50, SHARED_PAUSE_NANOSECONDS = 2000000 };
 
 hfta_lock_state hfta_lock_descriptor(int descriptor, bool shared) {
@@ -31,8 +31,8 @@ static hfta_lock_state lock_patiently(int descriptor, bool shared) {
   return state;
 }
 
-/// Whether the path still names the open file: the previous holder of the lock
-/// may have removed the file.
+/// Returns whether the path still names the open file. If not, the previous
+/// holder of the lock has removed it.
 static bool is_in_place(const hfta_folder_lock *lock) {
   struct stat opened, named;
   return fstat(lock->descriptor, &opened) == 0 &&
@@ -73,9 +73,9 @@ hfta_status hfta_folder_lock_take(hfta_folder_lock *lock, const char *folder,
 void hfta_folder_unlock(hfta_folder_lock *lock) {
   if (lock->descriptor < 0)
     return;
-  // Others may share the lock, so the file is removed only if this process can
-  // lock it exclusively. A process that locks the file while it is being
-  // removed finds out that it is gone.
+  // Other processes may share the lock, so the file is removed only if this
+  // process can lock it exclusively. A process that locks the file while it is
+  // being removed notices that, by is_in_place.
   if (hfta_lock_descriptor(lock->descriptor, false) != HFTA_LOCK_BUSY &&
       is_in_place(lock))
     unlink(lock->path.text);

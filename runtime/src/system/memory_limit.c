@@ -21,8 +21,8 @@ static uint64_t sum(uint64_t one, uint64_t other) {
 //===----------------------------------------------------------------------===//
 
 typedef struct group_limit {
-  uint64_t swap; ///< the machine's swap space
-  uint64_t bytes;
+  uint64_t swap;  ///< size of the machine's swap space in bytes
+  uint64_t bytes; ///< the smallest limit of the groups visited so far
 } group_limit;
 
 static uint64_t read_limit(const char *group, const char *name) {
@@ -35,7 +35,7 @@ static void visit(void *argument, const char *folder, bool is_version_1) {
   group_limit *self = argument;
   uint64_t bytes;
   if (is_version_1) {
-    // The second limit is that of memory and swap together.
+    // memory.memsw.limit_in_bytes limits memory and swap together.
     uint64_t memory = read_limit(folder, "memory.limit_in_bytes");
     bytes = smaller(sum(memory, self->swap),
                     read_limit(folder, "memory.memsw.limit_in_bytes"));
@@ -57,7 +57,7 @@ uint64_t hfta_group_memory_limit(const hfta_group_files *files, uint64_t swap) {
 // The process
 //===----------------------------------------------------------------------===//
 
-/// Returns the part of a limit that `used` bytes leave.
+/// Returns how much of a resource's limit is left if `used` bytes are in use.
 static uint64_t what_is_left(int resource, uint64_t used) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -66,8 +66,8 @@ static uint64_t what_is_left(int resource, uint64_t used) {
 }
 
 uint64_t hfta_process_memory_limit(const char *statm) {
-  // The file lists pages: all, resident, shared, code, libraries (always 0),
-  // data and stack.
+  // The fields of statm, in pages: size, resident, shared, code, libraries
+  // (always 0), data and stack.
   uint64_t all = 0, data = 0;
   FILE *file = fopen(statm, "re");
   if (file) {

@@ -11,7 +11,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Maps more memory than needed, then unmaps the parts before and after the
+/// Maps more memory than needed, then unmaps what is before and after the
 /// aligned block.
 void *hfta_pages_map(uint64_t bytes, uint64_t alignment) {
   if (bytes == 0 || bytes > UINT64_MAX / 4 || alignment > UINT64_MAX / 4)

@@ -1,8 +1,9 @@
 //===- pages.h - Mapped memory, in large pages where it pays ------*- C -*-===//
 //
-// Within a large page, neighbours in virtual memory are neighbours in physical
-// memory too. With small pages it is a matter of chance which of a kernel's
-// blocks evict each other from the cache.
+// Memory that is mapped directly, in large (huge) pages if there is enough of
+// it. Within a large page, neighbours in virtual memory are also neighbours in
+// physical memory. With small pages it would be a matter of chance which of a
+// kernel's blocks of data evict each other from the cache.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SYSTEM_PAGES_H
@@ -10,12 +11,13 @@
 
 #include <stdint.h>
 
-/// Maps zeroed memory, aligned to `alignment` and to at least a page. Only
-/// pages that are touched use memory. Returns NULL if there is not enough
-/// memory.
+/// Maps zeroed memory, aligned to `alignment` bytes and to at least a page.
+/// Only pages that are touched use physical memory. Returns NULL if `bytes` is
+/// 0 or there isn't enough memory.
 void *hfta_pages_map(uint64_t bytes, uint64_t alignment);
 
-/// `bytes` is the number given to hfta_pages_map; `memory` may be NULL.
+/// Unmaps memory. `bytes` is the number given to hfta_pages_map; `memory` may
+/// be NULL.
 void hfta_pages_unmap(void *memory, uint64_t bytes);
 
 #endif // HFTA_SRC_SYSTEM_PAGES_H

@@ -1,4 +1,4 @@
-//===- path.c - Names and folders -----------------------------------------===//
+//===- path.c - Paths and folders -----------------------------------------===//
 
 #include "system/path.h"
 
@@ -52,8 +52,8 @@ hfta_status hfta_path_unique(hfta_path *out, const char *prefix,
                              hfta_error *error) {
   uint64_t number;
   if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
-    // The kernel has no such call. The clock may give a number twice, so a
-    // caller that makes a folder of this name tries again.
+    // The kernel has no such call, so use the clock. Since that may give the
+    // same number twice, hfta_folder_make_unique tries again.
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     number = (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec ^
@@ -62,7 +62,8 @@ hfta_status hfta_path_unique(hfta_path *out, const char *prefix,
   return hfta_path_format(out, error, "%s%016" PRIx64, prefix, number);
 }
 
-/// Makes the entry of `path` in its parent folder durable.
+/// Syncs the parent folder of `path`, so that its entry for `path` survives a
+/// crash.
 static hfta_status sync_parent(const char *path, hfta_error *error) {
   hfta_path parent;
   size_t length = (size_t)(hfta_path_name(path) - path);
@@ -86,7 +87,7 @@ static hfta_status make_one(const char *path, hfta_error *error) {
 hfta_status hfta_folder_make(const char *path, hfta_error *error) {
   hfta_path prefix;
   hfta_status status = hfta_path_format(&prefix, error, "%s", path);
-  // The first letter may be the root's slash.
+  // Skip the first character, which may be the root's slash.
   for (char *at = prefix.text; status == HFTA_OK && *at != '\0'; ++at) {
     if (at == prefix.text || *at != '/')
       continue;
@@ -114,14 +115,14 @@ hfta_status hfta_folder_make_unique(hfta_path *out, const char *prefix,
 
 hfta_status hfta_folder_sync(const char *path, hfta_error *error) {
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // A user who may write in a folder need not be allowed to read it, and then
-  // it can't be synced.
+  // A user with permission to write to a folder, but not to read it, can't sync
+  // it.
   if (folder < 0 && errno == EACCES)
     return HFTA_OK;
   if (folder < 0)
     return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot open folder '%s': %s",
                      path, strerror(errno));
-  // Some file systems can't sync folders; they don't need it.
+  // Some file systems can't sync folders, but don't need it either.
   int synced = fsync(folder);
   int code = errno;
   close(folder);

@@ -1,4 +1,4 @@
-//===- path.h - Names and folders -------------------------------*- C -*-===//
+//===- path.h - Paths and folders ---------------------------------*- C -*-===//
 
 #ifndef HFTA_SRC_SYSTEM_PATH_H
 #define HFTA_SRC_SYSTEM_PATH_H
@@ -11,40 +11,41 @@ typedef struct hfta_path {
   char text[4096];
 } hfta_path;
 
-/// Formats a path; HFTA_INVALID_INPUT if it is too long.
+/// Formats a path. Fails with HFTA_INVALID_INPUT if it is too long.
 hfta_status hfta_path_format(hfta_path *path, hfta_error *error,
                              const char *format, ...) HFTA_PRINTF(3, 4);
 
-/// Returns `path` if it is absolute or `root` is NULL or empty, else root/path.
+/// Sets `*out` to `path` if that is absolute or `root` is NULL or empty, else
+/// to root/path. Fails with HFTA_INVALID_INPUT if the path is too long.
 hfta_status hfta_path_under(hfta_path *out, const char *root, const char *path,
                             hfta_error *error);
 
-/// Returns the part after the last slash, ignoring slashes at the end. Points
-/// into `path`.
+/// Returns the part of a path after the last slash, not counting slashes at the
+/// end. The result points into `path`.
 const char *hfta_path_name(const char *path);
 
 bool hfta_path_is_folder(const char *path);
 bool hfta_path_exists(const char *path);
 
-/// Returns `prefix` followed by 16 random digits, which no other process draws,
-/// not even on another machine.
+/// Sets `*out` to `prefix` followed by 16 random hexadecimal digits. No other
+/// process gets the same digits, not even on another machine.
 hfta_status hfta_path_unique(hfta_path *out, const char *prefix,
                              hfta_error *error);
 
-/// Makes a folder and those above it, durably. It is no failure if the folder
-/// exists.
+/// Creates a folder and its missing ancestors, and syncs them to disk. It isn't
+/// a failure if the folder exists. Fails with HFTA_CANNOT_WRITE.
 hfta_status hfta_folder_make(const char *path, hfta_error *error);
 
-/// Makes a new folder with a name from hfta_path_unique.
+/// Creates a new folder with a name from hfta_path_unique.
 hfta_status hfta_folder_make_unique(hfta_path *out, const char *prefix,
                                     hfta_error *error);
 
-/// Makes the folder's entries durable.
+/// Syncs a folder, so that its entries survive a crash.
 hfta_status hfta_folder_sync(const char *path, hfta_error *error);
 
-/// Removes a folder and the files in it. A folder inside it isn't removed,
-/// which is a failure. Links are removed, not followed, even if `path` itself
-/// is one. It is no failure if there is nothing at `path`.
+/// Removes a folder and the files in it. Fails with HFTA_CANNOT_WRITE if the
+/// folder contains another folder. Links, even `path` itself, are removed and
+/// not followed. It isn't a failure if there is nothing at `path`.
 hfta_status hfta_folder_remove(const char *path, hfta_error *error);
 
 #endif // HFTA_SRC_SYSTEM_PATH_H

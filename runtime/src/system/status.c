@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/// If a text has filled the buffer, cuts it at the border of a character and
-/// marks the cut.
+/// Replaces the end of a message that has filled the buffer by "...", without
+/// cutting a UTF-8 sequence.
 static void mark_cut(char *message, size_t size) {
   size_t end = size - sizeof("...");
   while (end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80)
@@ -16,8 +16,8 @@ static void mark_cut(char *message, size_t size) {
   memcpy(message + end, "...", sizeof("..."));
 }
 
-/// Whether a sequence of UTF-8 is a control character, other than the end of a
-/// line and a tab.
+/// Returns whether a UTF-8 sequence is a control character other than a line
+/// break or a tab.
 static bool is_control(const unsigned char *c, size_t length) {
   if (length == 2) // U+0080 to U+009F
     return c[0] == 0xC2 && c[1] < 0xA0;
@@ -25,7 +25,7 @@ static bool is_control(const unsigned char *c, size_t length) {
          ((c[0] < 0x20 && c[0] != '\n' && c[0] != '\t') || c[0] == 0x7F);
 }
 
-/// Replaces control characters and bytes that are no characters: texts in
+/// Replaces control characters and invalid UTF-8 by question marks. Texts in
 /// messages may come from hostile or binary files, and must not send escape
 /// sequences to a terminal.
 static void replace_unprintable(char *message) {

@@ -1,4 +1,4 @@
-//===- thread.c - Threads of our own in a host program --------------------===//
+//===- thread.c - Starting the runtime's own threads ----------------------===//
 
 #include "system/thread.h"
 

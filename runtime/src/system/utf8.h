@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Returns the length of the valid UTF-8 sequence at `text` within `size`
-/// bytes; 0 if there is none.
+/// Returns the length in bytes of the valid UTF-8 sequence at the beginning of
+/// the `size` bytes at `text`; 0 if there is none.
 size_t hfta_utf8_sequence(const char *text, size_t size);
 
-/// True if all of a text is valid UTF-8.
+/// Returns whether a text of `size` bytes is valid UTF-8.
 bool hfta_utf8_valid(const char *text, size_t size);
 
-/// Writes a code point below 0x110000 as UTF-8; returns the number of bytes, 1
+/// Writes a code point below 0x110000 as UTF-8. Returns the number of bytes, 1
 /// to 4.
 size_t hfta_utf8_encode(uint32_t code_point, char out[4]);
 

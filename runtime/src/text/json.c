@@ -21,6 +21,7 @@ void hfta_json_release(hfta_json_writer *writer) {
   *writer = (hfta_json_writer){.file = writer->file};
 }
 
+/// Records the writer's first failure; later failures are ignored.
 static void fail(hfta_json_writer *writer, hfta_status status,
                  const char *problem) {
   if (writer->status != HFTA_OK)
@@ -29,7 +30,8 @@ static void fail(hfta_json_writer *writer, hfta_status status,
   writer->problem = problem;
 }
 
-/// Makes room for `size` bytes and the final 0.
+/// Makes room in memory for `size` more bytes and a terminating 0. Returns
+/// false if memory runs out.
 static bool reserve(hfta_json_writer *writer, size_t size) {
   if (size < writer->capacity - writer->length)
     return true;
@@ -48,6 +50,7 @@ static bool reserve(hfta_json_writer *writer, size_t size) {
   return true;
 }
 
+/// Writes `size` bytes of JSON text to the file or into memory.
 static void put(hfta_json_writer *writer, const char *text, size_t size) {
   if (writer->status != HFTA_OK)
     return;
@@ -75,8 +78,8 @@ static bool in_object(const hfta_json_writer *writer) {
   return writer->depth > 0 && writer->objects >> (writer->depth - 1) & 1;
 }
 
-/// Begins a value: writes a comma where one is due, and checks that a value may
-/// stand here.
+/// Writes the comma before a value, if it needs one. Fails unless JSON allows a
+/// value here: in an object after a key, and only one at top level.
 static void begin_value(hfta_json_writer *writer) {
   if (writer->done || (in_object(writer) && !writer->after_key)) {
     fail(writer, HFTA_INTERNAL, "JSON value without a place");
@@ -134,13 +137,14 @@ static void put_string(hfta_json_writer *writer, const char *text) {
   size_t size = strlen(text);
   put(writer, "\"", 1);
   for (size_t at = 0; at < size;) {
-    // The longest stretch of characters that need no escape is written at once.
+    // Write the longest run of characters that need no escape at once.
     size_t end = at, length = 0;
     while (end < size && (unsigned char)text[end] >= 0x20 && text[end] != '"' &&
            text[end] != '\\' && text[end] != 0x7F &&
            (length = hfta_utf8_sequence(text + end, size - end)) > 0)
       end += length;
     put(writer, text + at, end - at);
+    // A byte that isn't UTF-8 becomes U+FFFD, the replacement character.
     if (end < size) {
       if ((unsigned char)text[end] < 0x80)
         put_escaped(writer, (unsigned char)text[end]);

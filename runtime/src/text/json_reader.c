@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The tokens that may come next.
+/// The tokens that the grammar allows next.
 enum state {
   VALUE,        ///< a value
   VALUE_OR_END, ///< a value or "]", after "["
   KEY,          ///< a key, after "," in an object
   KEY_OR_END,   ///< a key or "}", after "{"
-  COMMA_OR_END, ///< a comma or the end, after an element
-  FINISHED,     ///< nothing except white space
+  COMMA_OR_END, ///< a comma, "]" or "}", after an element
+  FINISHED,     ///< nothing except white space, after the top-level value
   FAILED
 };
 
@@ -34,7 +34,7 @@ static hfta_json_event fail(hfta_json_reader *reader, const char *problem) {
   return HFTA_JSON_ERROR;
 }
 
-/// Returns the next character; -1 at the end of the text.
+/// Returns the next character without consuming it, or -1 at the end.
 static int peek(const hfta_json_reader *reader) {
   return reader->offset < reader->size
              ? (unsigned char)reader->text[reader->offset]
@@ -74,8 +74,7 @@ static bool append(hfta_json_reader *reader, const char *bytes, size_t size) {
   return true;
 }
 
-/// Reads four hexadecimal digits; returns -1 if one of the next four characters
-/// isn't one.
+/// Reads four hexadecimal digits. Returns -1 if a character isn't one.
 static int32_t read_hex(hfta_json_reader *reader) {
   int32_t value = 0;
   for (int i = 0; i < 4; ++i, ++reader->offset) {
@@ -91,7 +90,8 @@ static int32_t read_hex(hfta_json_reader *reader) {
   return value;
 }
 
-/// Called after "\u": reads one UTF-16 unit, or two that form a surrogate pair.
+/// Reads the rest of an escape whose "\u" has been consumed: one UTF-16 code
+/// unit, or a surrogate pair. Appends the code point as UTF-8.
 static bool read_code_point(hfta_json_reader *reader) {
   int32_t code = read_hex(reader);
   if (code >= 0xD800 && code < 0xDC00 && reader->size - reader->offset >= 2 &&
@@ -125,7 +125,7 @@ static bool read_escape(hfta_json_reader *reader) {
   return append(reader, values + (name - names), 1);
 }
 
-/// Called at the opening quote; leaves the text in reader->string.
+/// Reads a string from its opening quote on into reader->string, unescaped.
 static bool read_string(hfta_json_reader *reader) {
   ++reader->offset;
   reader->string_length = 0;
@@ -164,8 +164,8 @@ static bool is_number_character(int c) {
          c == 'e' || c == 'E';
 }
 
-/// Whether the text is a number of JSON: RFC 8259 forbids some forms that
-/// hfta_classify_number allows, namely a plus sign, leading zeros, and a point
+/// Returns whether a text that hfta_classify_number accepts is also a number of
+/// JSON. RFC 8259 forbids a plus sign, leading zeros, and a decimal point
 /// without digits on both sides.
 static bool is_json_number(const char *text, size_t length) {
   size_t start = text[0] == '-';

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/// The space for a run of numbers with its separator, and for the mark that
-/// there are more.
+/// Bytes reserved in the text for one run with its separator, and for the final
+/// ", ...".
 enum { RUN_BYTES = 48, MORE_BYTES = 6 };
 
 void hfta_ranges_add(hfta_ranges *self, int64_t number) {

@@ -58,15 +58,16 @@ hfta_number_kind hfta_classify_number(const char *text, size_t length) {
   return at == length ? HFTA_DECIMAL : HFTA_NOT_A_NUMBER;
 }
 
-/// A decimal number as sign, digits and power of ten, if that is exact.
+/// A decimal number: the integer `digits` times 10^`exponent`, with a sign.
 typedef struct decimal {
   bool negative;
   uint64_t digits;
   int exponent;
 } decimal;
 
-/// Splits a number; returns false if it doesn't fit, so that parse_slowly must
-/// be used.
+/// Splits a text into sign, digits and exponent. Returns false if the digits
+/// exceed 64 bits or the exponent is huge, in which case parse_slowly handles
+/// the text.
 static bool split_decimal(const char *text, size_t length, decimal *out) {
   size_t at = text[0] == '-' || text[0] == '+';
   *out = (decimal){.negative = text[0] == '-'};
@@ -95,7 +96,8 @@ static bool split_decimal(const char *text, size_t length, decimal *out) {
   return true;
 }
 
-/// Parses the text with strtod or strtof in the C locale.
+/// Parses a number of any length with strtod or strtof in the C locale, into
+/// `f64` if it isn't NULL, else into `f32`.
 static bool parse_slowly(const char *text, size_t length, double *f64,
                          float *f32) {
   char copy[HFTA_MAX_NUMBER_LENGTH + 1];
@@ -121,9 +123,9 @@ static bool parse_slowly(const char *text, size_t length, double *f64,
   return in_range || hfta_classify_number(text, length) == HFTA_NON_FINITE;
 }
 
-// If both the digits and the power of ten are exact in the type, a single
-// operation rounds correctly (Clinger, "How to read floating point numbers
-// accurately", 1990).
+// If the digits and the power of ten are both exact in the type, then a single
+// multiplication or division gives the correctly rounded number (Clinger, "How
+// to read floating point numbers accurately", 1990).
 
 bool hfta_parse_f64(const char *text, size_t length, double *out) {
   static const double powers[] = {
@@ -171,8 +173,8 @@ bool hfta_parse_i64(const char *text, size_t length, int64_t *out) {
 // Small floating-point types
 //===----------------------------------------------------------------------===//
 
-/// Rounds to `exponent_bits` and `fraction_bits` directly; going through f32
-/// would round twice.
+/// Rounds a value to a floating-point type of 16 bits with `exponent_bits` and
+/// `fraction_bits`. A detour by f32 would round twice.
 static uint16_t round_to_small(double value, int exponent_bits,
                                int fraction_bits) {
   uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -186,15 +188,15 @@ static uint16_t round_to_small(double value, int exponent_bits,
   int exponent = magnitude == 0 ? 1 - bias : ilogb(magnitude);
   if (exponent < 1 - bias)
     exponent = 1 - bias;
-  // The magnitude in units of the last place; ldexp is exact here, and so are
-  // the operations that follow.
+  // The magnitude in units in the last place. ldexp and the operations that
+  // follow are exact.
   double units = ldexp(magnitude, fraction_bits - exponent);
   double whole = floor(units);
   double rest = units - whole;
   uint32_t bits = (uint32_t)whole;
   bits += rest > 0.5 || (rest == 0.5 && (bits & 1));
-  // A subnormal number has the exponent field 0; a carry out of the fraction
-  // increments that field without special treatment.
+  // A subnormal number has the exponent field 0. If rounding carries out of the
+  // fraction, the addition increments the exponent field, as it should.
   bits += (uint32_t)(exponent + bias - 1) << fraction_bits;
   return (uint16_t)(sign | bits);
 }
@@ -211,14 +213,14 @@ uint16_t hfta_bf16_from_f64(double value) {
 // Writing numbers
 //===----------------------------------------------------------------------===//
 
-/// Whether the text parses to the value again. The locale doesn't matter, since
-/// printf and strtod both follow it.
+/// Returns whether the text parses to the value again. Printing and parsing
+/// both follow the locale, so the result doesn't depend on it.
 static bool reads_back(const char *text, double value, bool single) {
   return single ? strtof(text, NULL) == (float)value
                 : strtod(text, NULL) == value;
 }
 
-/// Replaces the locale's decimal point, which may have several bytes.
+/// Replaces the locale's decimal point, which may have several bytes, by ".".
 static void normalize_point(char *text) {
   char *out = text;
   bool replaced = false;
@@ -242,8 +244,8 @@ const char *hfta_number_text(double value, hfta_element_type precision,
     const char *text = isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
     return strcpy(buffer, text);
   }
-  // Searches for the least number of digits that reads back; every greater
-  // number does too.
+  // Binary search for the least number of digits that parse to the value again:
+  // if some number of digits do, then more digits do too.
   int low = 1, high = single ? 9 : 17;
   while (low < high) {
     int middle = (low + high) / 2;

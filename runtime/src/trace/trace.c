@@ -12,24 +12,29 @@ struct hfta_trace {
   const char *path;
   hfta_observer observer;
   int64_t first, steps;
-  int64_t done;    ///< number of traced steps
-  bool is_in_step; ///< changes only while the device has nothing to do
+  int64_t done;    ///< the number of steps traced so far
+  bool is_in_step; ///< read by the device's threads; changes only while the
+                   ///< device is idle
   bool is_finished;
   double zero, step_begin;
   hfta_trace_event *events;
-  atomic_llong asked; ///< number of events so far, dropped ones included
+  atomic_llong asked; ///< the number of events so far, including dropped ones
 };
 
 //===----------------------------------------------------------------------===//
 // Recording
 //===----------------------------------------------------------------------===//
 
-/// Adds an event; NULL if there is no room left.
+/// Reserves the next element of `events`. Returns NULL, and counts the event as
+/// dropped, if there is no room.
 static hfta_trace_event *add_event(hfta_trace *self) {
   long long place = atomic_fetch_add(&self->asked, 1);
   return place < HFTA_TRACE_CAPACITY ? &self->events[place] : NULL;
 }
 
+/// The observer's function: records an activity if it belongs to a traced step.
+/// A batch is read before its step begins, so that a READ is chosen by its step
+/// number.
 static void note_activity(void *argument, const hfta_activity *activity) {
   hfta_trace *self = argument;
   bool is_read = activity->kind == HFTA_ACTIVITY_READ;
@@ -93,7 +98,8 @@ void hfta_trace_end_step(hfta_trace *trace) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// The parts of all ranks, which rank 0 writes.
+/// The parts of all ranks: this rank's own, and the communicator through which
+/// rank 0 gathers the others'.
 typedef struct parts {
   hfta_communicator *communicator;
   const hfta_trace_part *own;

@@ -12,8 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 /// Checks the path by opening an output and discarding it at once. The output
-/// isn't kept open, because it is a file with a temporary name, which a killed
-/// process would leave behind.
+/// isn't kept open until the end, because a killed process would leave its
+/// temporary file behind. A pipe or device isn't opened, since closing it again
+/// would signal the end of the data to its reader.
 hfta_status hfta_trace_check_path(const char *path, hfta_error *error) {
   struct stat there;
   bool is_pipe_or_device = stat(path, &there) == 0 && !S_ISREG(there.st_mode) &&
@@ -80,7 +81,8 @@ void hfta_trace_begin_piece(hfta_json_writer *writer) {
   hfta_json_begin_array(writer);
 }
 
-/// Ends a piece without the array's brackets, which enclose the whole file.
+/// Passes the array's elements to the sink without the brackets: the file's
+/// pieces form one array, whose brackets are in its head and tail.
 hfta_status hfta_trace_end_piece(hfta_json_writer *writer,
                                  const hfta_trace_sink *sink,
                                  hfta_error *error) {
@@ -134,7 +136,7 @@ void hfta_trace_put_span(hfta_json_writer *writer, double zero, double begin,
   hfta_trace_put_time(writer, "dur", hfta_trace_nanoseconds(zero, end) - first);
 }
 
-/// Writes metadata with a text.
+/// Writes a metadata element of type `what` with one string argument.
 static void put_name(hfta_json_writer *writer, const char *what,
                      hfta_trace_row row, const char *key, const char *text) {
   hfta_trace_begin_element(writer, "M", what, row);
@@ -145,7 +147,8 @@ static void put_name(hfta_json_writer *writer, const char *what,
   hfta_json_end_object(writer);
 }
 
-/// Writes metadata that sorts rows, or processes, by their numbers.
+/// Writes a metadata element of type `what` that sets the sort key of a process
+/// or row to `number`.
 static void put_order(hfta_json_writer *writer, const char *what,
                       hfta_trace_row row, int64_t number) {
   hfta_trace_begin_element(writer, "M", what, row);

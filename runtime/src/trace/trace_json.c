@@ -1,7 +1,8 @@
 //===- trace_json.c - A rank's events as JSON -----------------------------===//
 //
-// Besides activities and names, elements "s" and "f" are the two ends of an
-// arrow.
+// Besides activities and names there are flow events, which the viewers show as
+// arrows: phase "s" starts an arrow at a send, phase "f" finishes it at a
+// receive.
 //===----------------------------------------------------------------------===//
 
 #include "text/ranges.h"
@@ -14,8 +15,9 @@
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Rows of activities that never overlap: a queue of a worker has one row for
-/// its work, one for messages, and one for its waits.
+/// Numbers of a rank's rows. Two are for steps and for reading batches; then
+/// each queue of each worker has QUEUE_ROWS: one for work, one for messages and
+/// one for waiting, so that activities of a row never overlap.
 enum { ROW_STEPS, ROW_READING, ROW_QUEUES, QUEUE_ROWS = 3 };
 
 static uint32_t count_rows(const hfta_trace_part *part) {
@@ -24,6 +26,7 @@ static uint32_t count_rows(const hfta_trace_part *part) {
          QUEUE_ROWS * instance->program->queue_count * instance->worker_count;
 }
 
+/// Returns the row that shows an event.
 static uint32_t row_of(const hfta_trace_part *part,
                        const hfta_trace_event *event) {
   uint32_t queues = part->instance->program->queue_count;
@@ -49,7 +52,8 @@ static uint32_t row_of(const hfta_trace_part *part,
   return first;
 }
 
-/// Names a queue by the commands that the schedules have on it.
+/// Returns a name for a queue that says which commands the schedules have on
+/// it.
 static const char *name_queue(const hfta_program *program, uint32_t queue) {
   const char *name = "transfers";
   if (queue == 0)
@@ -75,12 +79,14 @@ static const char *name_queue(const hfta_program *program, uint32_t queue) {
   return name;
 }
 
-/// Returns the number of a rank's worker among all; if one worker does the
-/// share of all its rank's workers, the number of the rank.
+/// Returns the number of a rank's worker among the workers of all ranks. In a
+/// program of one stage, this is the rank's number.
 static int64_t number_of(const hfta_trace_part *part, uint32_t worker) {
   return hfta_worker_number(&part->instance->workers[worker]);
 }
 
+/// Writes the name of a row. Names the worker too if the program has several
+/// stages.
 static void name_row(const hfta_trace_part *part, uint32_t row, char *name,
                      size_t bytes) {
   const hfta_program *program = part->instance->program;
@@ -125,8 +131,9 @@ static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
 // Activities
 //===----------------------------------------------------------------------===//
 
-/// Finds the segment that `memory` points into: in an instance of the segment,
-/// or in the host's image. UINT32_MAX: none.
+/// Returns the segment that `memory` points into: into one of its instances, or
+/// into its image in the host's memory, which `*is_host` tells. Returns
+/// UINT32_MAX if there is none.
 static uint32_t find_segment(const hfta_worker *worker, const void *memory,
                              bool *is_host) {
   const char *at = memory;
@@ -148,6 +155,7 @@ static uint32_t find_segment(const hfta_worker *worker, const void *memory,
   return UINT32_MAX;
 }
 
+/// Writes the name of a COPY or FILL with the segment that it writes to.
 static void name_writing(const hfta_trace_part *part,
                          const hfta_trace_event *event, char *text,
                          size_t bytes) {
@@ -164,6 +172,7 @@ static void name_writing(const hfta_trace_part *part,
     snprintf(text, bytes, is_host ? "copy %s to the host" : "copy to %s", name);
 }
 
+/// Writes the name of a FETCH or EVICT with the segment that it moves.
 static void name_move(const hfta_trace_part *part,
                       const hfta_trace_event *event, char *text, size_t bytes) {
   const hfta_instance *instance = part->instance;
@@ -210,8 +219,7 @@ static void name_event(const hfta_trace_part *part,
   }
 }
 
-/// Returns the peer of a message: a worker, or a rank that does the shares of
-/// all its workers.
+/// Returns the number of a message's other side, counted as by number_of.
 static int64_t peer_of(const hfta_trace_part *part,
                        const hfta_trace_event *event,
                        const hfta_message *message) {
@@ -277,8 +285,9 @@ static void put_event(const hfta_trace_part *part,
 // Arrows from sends to receives
 //===----------------------------------------------------------------------===//
 
-/// The number of messages so far of one kind; the n-th send of a kind matches
-/// the n-th receive.
+/// The number of messages so far between two workers in one direction with one
+/// tag. The n-th send matches the n-th receive, so that this number identifies
+/// a message on both sides.
 typedef struct arrows {
   int64_t own, peer;
   bool sends;
@@ -286,12 +295,14 @@ typedef struct arrows {
   int64_t count;
 } arrows;
 
+/// The counters of all pairs and tags of a rank.
 typedef struct arrow_list {
   arrows *kinds;
   size_t count;
 } arrow_list;
 
-/// Finds the entry of a kind, or adds it; NULL: not enough memory.
+/// Returns the counter for the message described by `wanted`, after adding it
+/// if there is none. Returns NULL if memory runs out.
 static arrows *find_arrows(arrow_list *self, const arrows *wanted) {
   for (size_t i = 0; i < self->count; ++i) {
     arrows *kind = &self->kinds[i];
@@ -308,8 +319,9 @@ static arrows *find_arrows(arrow_list *self, const arrows *wanted) {
   return &kinds[self->count++];
 }
 
-/// Writes one end of an arrow, which leads from the sender's begin to the
-/// receiver's end.
+/// Writes this rank's end of a message's arrow, which starts at the begin of
+/// the send and finishes at the end of the receive. Both ranks compute the same
+/// id. Returns false if memory runs out.
 static bool put_arrow(const hfta_trace_part *part, arrow_list *list,
                       const hfta_trace_event *event,
                       const hfta_message *message, hfta_json_writer *writer) {
@@ -373,7 +385,7 @@ static hfta_status write_names(const hfta_trace_part *part,
   return hfta_trace_end_piece(&writer, sink, error);
 }
 
-/// Writes events from number `begin` on.
+/// Writes a piece with the events from number `begin` on.
 static hfta_status write_piece(const hfta_trace_part *part, int64_t begin,
                                arrow_list *list, const hfta_trace_sink *sink,
                                hfta_error *error) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/// The number of round trips by which two clocks are compared.
 enum { EXCHANGES = 24 };
 
 static hfta_status exchange(hfta_communicator *communicator, int tag,
@@ -25,9 +26,10 @@ static hfta_status exchange(hfta_communicator *communicator, int tag,
 // Clocks
 //===----------------------------------------------------------------------===//
 
-/// Computes on rank 0 by how much the peer's clock is ahead. The peer reads its
-/// clock between two times of ours, which bounds the difference; the result is
-/// in the intersection of all exchanges' ranges.
+/// Sets `*ahead` to the seconds by which the peer's clock is ahead of rank 0's.
+/// In each round trip the peer reads its clock between two readings of rank 0's
+/// clock, which bounds the difference. The result is in the intersection of
+/// these ranges: 0 if that is possible, else the middle.
 static hfta_status compare_clocks(hfta_communicator *communicator, int peer,
                                   double *ahead, hfta_error *error) {
   double low = -INFINITY, high = INFINITY;
@@ -46,6 +48,7 @@ static hfta_status compare_clocks(hfta_communicator *communicator, int peer,
   return HFTA_OK;
 }
 
+/// Answers rank 0's messages with this rank's clock.
 static hfta_status answer(hfta_communicator *communicator, hfta_error *error) {
   hfta_status status = HFTA_OK;
   for (int i = 0; i < EXCHANGES && status == HFTA_OK; ++i) {
@@ -86,8 +89,8 @@ hfta_status hfta_trace_align(hfta_communicator *communicator, double *time,
 // Events
 //===----------------------------------------------------------------------===//
 
-/// Sends a piece of text to rank 0: its length, then the text. A length of 0
-/// ends a part.
+/// Sends a piece of text to rank 0: its length, then the text. Length 0 ends
+/// the rank's part.
 static hfta_status send_text(void *argument, const char *text, uint64_t bytes,
                              hfta_error *error) {
   hfta_message length = {0, true, &bytes, sizeof(bytes)};
@@ -98,6 +101,7 @@ static hfta_status send_text(void *argument, const char *text, uint64_t bytes,
   return status;
 }
 
+/// Receives a piece of text of known length and passes it to the sink.
 static hfta_status receive_text(hfta_communicator *communicator, int peer,
                                 uint64_t bytes, const hfta_trace_sink *sink,
                                 hfta_error *error) {
@@ -113,6 +117,8 @@ static hfta_status receive_text(hfta_communicator *communicator, int peer,
   return status;
 }
 
+/// Receives a rank's part, with a separator before it, and passes it to the
+/// sink.
 static hfta_status receive_part(hfta_communicator *communicator, int peer,
                                 const hfta_trace_sink *sink,
                                 hfta_error *error) {

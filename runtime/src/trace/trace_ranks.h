@@ -1,7 +1,7 @@
 //===- trace_ranks.h - Clocks and events of several ranks -------*- C -*-===//
 //
-// These functions are collective: all ranks must call them. If there is only
-// one rank, nothing is exchanged.
+// All functions are collective: every rank must call them. A single rank
+// exchanges nothing.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_TRACE_TRACE_RANKS_H
@@ -10,15 +10,16 @@
 #include "hfta/communicator.h"
 #include "trace/trace_impl.h"
 
-/// Sets `*time` on all ranks to rank 0's, converted to the rank's own clock:
-/// exact to half of the shortest round trip of a message to rank 0. If all
-/// exchanges are consistent with equal clocks, as on one host, the clocks are
-/// assumed to be equal.
+/// Broadcasts a time: sets `*time` on every rank to rank 0's `*time`, converted
+/// to the rank's own clock. The difference of two clocks is estimated from the
+/// times of round trips (Cristian, "Probabilistic clock synchronization",
+/// 1989), with an error of at most half of the shortest one. It is taken as 0
+/// if no round trip contradicts that, as on one host.
 hfta_status hfta_trace_align(hfta_communicator *communicator, double *time,
                              hfta_error *error);
 
-/// Passes the parts of all ranks to rank 0's sink, in the order of ranks; the
-/// other ranks' sinks aren't used.
+/// Gathers the parts of all ranks at rank 0, and passes their text to rank 0's
+/// `sink` in the order of ranks. `sink` is ignored on other ranks.
 hfta_status hfta_trace_gather(hfta_communicator *communicator,
                               const hfta_trace_part *part,
                               const hfta_trace_sink *sink, hfta_error *error);

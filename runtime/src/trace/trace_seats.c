@@ -14,12 +14,13 @@ struct hfta_seat_trace {
   const char *const *jobs;
   uint32_t job_count, seats, places;
   double zero;
-  pthread_mutex_t mutex; ///< protects the members below
+  pthread_mutex_t mutex; ///< protects all members below
   bool is_finished;
-  int64_t asked; ///< number of events so far, dropped ones included
+  int64_t asked; ///< the number of events so far, including dropped ones
   hfta_seat_event *events;
 };
 
+/// Returns the number of recorded events.
 static int64_t count_events(const hfta_seat_trace *self) {
   return self->asked < HFTA_TRACE_CAPACITY ? self->asked : HFTA_TRACE_CAPACITY;
 }
@@ -38,14 +39,14 @@ void hfta_seat_trace_note(hfta_seat_trace *trace,
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Returns the row of a place; all rows belong to one process.
+/// Returns the row of a seat's place. All rows belong to process 0.
 static hfta_trace_row row_of(const hfta_seat_trace *self, uint32_t seat,
                              uint32_t place) {
   return (hfta_trace_row){0, (int64_t)self->places * seat + place};
 }
 
-/// Writes the name of a row. Rows after the first of a seat are for places in
-/// which the next job gets ready.
+/// Writes the name of a place's row. The second place of a seat is labeled
+/// "ahead", since a model usually takes it to fetch its data ahead of its turn.
 static void name_row(const hfta_seat_trace *self, uint32_t seat, uint32_t place,
                      hfta_json_writer *writer) {
   char text[64];
@@ -93,7 +94,7 @@ static void put_event(const hfta_seat_trace *self, const hfta_seat_event *event,
   hfta_json_end_object(writer);
 }
 
-/// Writes events from number `begin` on.
+/// Writes a piece with the events from number `begin` on.
 static hfta_status write_piece(const hfta_seat_trace *self, int64_t begin,
                                const hfta_trace_sink *sink, hfta_error *error) {
   hfta_status status = hfta_trace_write_comma(sink, error);
@@ -138,7 +139,7 @@ hfta_status hfta_seat_trace_finish(hfta_seat_trace *trace, int64_t *dropped,
   pthread_mutex_unlock(&trace->mutex);
   if (was_finished)
     return HFTA_OK;
-  // From here on the events don't change any more.
+  // No event is added once is_finished is set, so the mutex isn't needed.
   *dropped = trace->asked - count_events(trace);
   return hfta_trace_write_file(trace->path, write_all, trace, error);
 }

@@ -8,7 +8,7 @@
 #include "schedule/whole_batches.h"
 #include "training/team.h"
 
-/// Evaluates all batches for one turn's copies.
+/// Evaluates all batches for the copies of the instance's current turn.
 static hfta_status evaluate_turn(hfta_instance *instance,
                                  const hfta_dataset *dataset,
                                  bool (*should_stop)(void *), void *argument,

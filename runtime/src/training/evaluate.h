@@ -6,14 +6,15 @@
 #include "data/dataset.h"
 #include "hfta/instance.h"
 
-/// Checks that the data set can be evaluated: where a model mixes the samples
-/// of a batch, it must consist of whole batches.
+/// Checks that the data set can be evaluated: if a model mixes the samples of a
+/// batch, the number of samples must be a multiple of the batch size.
 hfta_status hfta_check_evaluated(const hfta_dataset *dataset,
                                  hfta_error *error);
 
-/// Evaluates the data set. `losses` and `metrics` may be NULL. `should_stop`
-/// (NULL is allowed) is called after every batch; if it returns true,
-/// `*stopped` is set and the results aren't written.
+/// Evaluates all copies on the data set. `losses` and `metrics` get one value
+/// per copy; either may be NULL. `should_stop` (may be NULL) is called after
+/// every batch; if it returns true, `*stopped` becomes true and no results are
+/// written.
 hfta_status hfta_evaluate_dataset(hfta_instance *instance,
                                   const hfta_dataset *dataset, double *losses,
                                   double *metrics, bool (*should_stop)(void *),

@@ -11,17 +11,18 @@
 struct hfta_log {
   const hfta_program *program;
   hfta_log_file *file; ///< NULL: nothing is written
-  bool is_own;         ///< no other training writes to it
+  bool is_own;         ///< whether this log has opened `file` and closes it
   hfta_log_span span;
   hfta_log_scan scan;
-  bool abandoned; ///< the last write failed with EPIPE
+  bool abandoned; ///< whether the last write failed with EPIPE
 };
 
 //===----------------------------------------------------------------------===//
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Scans the file. The mutex must be held: other jobs may be writing.
+/// Scans the log of an earlier run, if there is one. The caller holds the
+/// mutex, since other jobs may be writing to the file.
 static hfta_status scan(hfta_log *log, hfta_error *error) {
   if (!log->file->regular || !log->file->resumed)
     return HFTA_OK;
@@ -84,7 +85,8 @@ void hfta_log_close(hfta_log *log) {
 // Events
 //===----------------------------------------------------------------------===//
 
-/// Begins a line and takes the mutex: other jobs wait until the line ends.
+/// Begins a line. Takes the mutex, which finish_line releases, so that other
+/// jobs wait until the line ends.
 static void begin_line(hfta_log *log, hfta_json_writer *writer,
                        const char *event) {
   pthread_mutex_lock(&log->file->mutex);
@@ -96,8 +98,9 @@ static void begin_line(hfta_log *log, hfta_json_writer *writer,
     hfta_json_put_string(writer, "job", log->span.job);
 }
 
-/// Writes one number per copy, with as many digits as `type` needs to be read
-/// back. Copies that aren't `live` are null.
+/// Writes a list of one number per copy, with as many digits as a number of
+/// `type` needs to be read back exactly. The numbers of copies that aren't
+/// `live` become null.
 static void write_list(hfta_json_writer *writer, const hfta_log *log,
                        const char *key, const double *values,
                        hfta_element_type type, const bool *live) {
@@ -111,14 +114,14 @@ static void write_list(hfta_json_writer *writer, const hfta_log *log,
   hfta_json_end_array(writer);
 }
 
-/// Writes results, which have the job's precision.
+/// Writes a list of results, with the digits that the job's precision needs.
 static void write_numbers(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const double *values) {
   write_list(writer, log, key, values,
              (hfta_element_type)log->program->precision, log->span.live);
 }
 
-/// Ends the line, hands it to the system, and releases the mutex.
+/// Ends the line, flushes it to the system, and releases the mutex.
 static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
                                hfta_error *error) {
   hfta_json_end_object(writer);
@@ -133,9 +136,10 @@ static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
   return hfta_log_file_cannot_write(log->file, code ? code : EIO, error);
 }
 
-/// Removes the lines that will be written again. The mutex must be held. If
-/// other jobs' lines follow them, a new file replaces the log atomically, so
-/// that a kill leaves one or the other.
+/// Removes the lines of steps that will be done again. If lines of other jobs
+/// follow them, a new file replaces the log atomically, so that a killed
+/// process leaves either the old log or the new one. The caller holds the
+/// mutex.
 static hfta_status cut_file(hfta_log *log, hfta_error *error) {
   hfta_log_file *file = log->file;
   off_t kept = 0;
@@ -191,10 +195,11 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   return finish_line(log, &writer, error);
 }
 
-/// Whether a member of the reports is a count or a real number.
+/// Whether a member of hfta_update_report is a count or a real number.
 typedef enum member_kind { COUNT, REAL } member_kind;
 
-/// Writes one member of each copy's report; counts as whole numbers.
+/// Writes a list with one member of each copy's report. `offset` is the
+/// member's offset; counts are written as integers.
 static void write_reports(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const hfta_update_report *reports,
                           size_t offset, member_kind kind) {

@@ -1,7 +1,8 @@
 //===- log.h - The metrics log ----------------------------------*- C -*-===//
 //
-// JSON lines, each of which is handed to the system when it ends, a long one in
-// pieces. If a crash has cut a line off, a resumed run removes it.
+// The log consists of lines of JSON. A line is passed to the system at its end,
+// a long one in several pieces, so a crash may leave an incomplete last line; a
+// resumed run removes it.
 //
 //   {"event":"start","name":"sweep","copies":2,"identity":"...","batch":16,
 //    "steps_per_epoch":20,"total_steps":200,"steps_done":0,
@@ -10,17 +11,17 @@
 //   {"event":"epoch","epoch":1,"train_loss":[...],"eval_loss":[...],
 //    "eval_accuracy":[...],"seconds":1.5}
 //
-// If jobs are named, `"job":"NAME"` follows the event, and the log may have
-// lines of other jobs, which stay.
+// If jobs are named, `"job":"NAME"` follows the event. The log may then contain
+// lines of other jobs, which are never removed.
 //
-// The values of a copy that doesn't run are null. Steps and epochs count from
-// 1. Each run of a training begins with a start event, whose `steps_done` is
-// the step that it continues from. The eval entries are written only if there
-// are test data, eval_METRIC only if the job has a metric. `seconds` is the
-// epoch's time in this process, without the evaluation.
+// The values of copies that don't run are null. Steps and epochs are counted
+// from 1. Each run of a training begins with a start event, whose `steps_done`
+// is the step that the run continues from. The eval entries are written only if
+// there are test data, and eval_METRIC only if the job has a metric. `seconds`
+// is how long the epoch took in this process, without the evaluation.
 //
-// A regular file is locked: two trainings can't write to it. A pipe or a device
-// is only written to.
+// A regular file is locked, so that two trainings can't write to it. A pipe or
+// a device isn't locked or truncated.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_TRAINING_LOG_H
@@ -35,54 +36,59 @@
 
 typedef struct hfta_log hfta_log;
 
-/// The first and last step of a training.
+/// The steps of a training's run.
 typedef struct hfta_log_span {
-  int64_t steps_done;
-  int64_t total_steps;
+  int64_t steps_done;  ///< steps done before this run
+  int64_t total_steps; ///< steps at the end of the training
   int64_t steps_per_epoch;
-  bool resumed;        ///< keep the lines up to `steps_done`
-  hfta_log_file *file; ///< a borrowed file of several trainings; NULL: the log
-                       ///< opens its own
-  const char *job;     ///< borrowed; NULL: the log belongs to a single training
-  const bool *live; ///< one per copy, borrowed: values of copies that don't run
-                    ///< are null; NULL: all run
+  bool resumed;        ///< whether to keep the log's lines up to `steps_done`
+  hfta_log_file *file; ///< an open file that several trainings share, borrowed;
+                       ///< NULL: the log opens a file of its own
+  const char *job;     ///< the job's name, borrowed; NULL: the log belongs to a
+                       ///< single training
+  const bool *live; ///< whether each copy runs, borrowed; NULL: all run. Values
+                    ///< of the others are null
 } hfta_log_span;
 
-/// Opens a file and checks it, but doesn't change it yet. A NULL path makes a
-/// log that writes nothing.
+/// Opens a log and checks its contents, but doesn't change it yet. With a
+/// `path` of NULL (and no shared file) the log writes nothing. Fails with
+/// HFTA_INVALID_INPUT if the file belongs to another training or is in use, and
+/// with HFTA_CANNOT_WRITE if it can't be opened.
 hfta_status hfta_log_open(const hfta_program *program, const char *path,
                           const hfta_log_span *span, hfta_log **out,
                           hfta_error *error);
 
-/// Whether a resumed log lacks the event of the epoch that ends with the steps
-/// done, because its evaluation was interrupted.
+/// Returns whether a resumed log lacks the epoch event of the epoch that ended
+/// with the last step done, because the epoch's evaluation was interrupted.
 bool hfta_log_lacks_epoch(const hfta_log *log);
 
-/// Empties the file, or removes the lines after the steps done and an
-/// incomplete last line, and writes the start event.
+/// Empties the log, or removes what follows the steps done if the training is
+/// resumed. Then writes the start event.
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error);
 
-/// Writes a step event. `reports` are those of the step's update; `dampings` is
-/// NULL without a preconditioner.
+/// Writes a step event. Arrays have one element per copy; `reports` are those
+/// of the step's update. `dampings` is NULL without a preconditioner.
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *losses, const double *rates,
                           const double *dampings,
                           const hfta_update_report *reports, hfta_error *error);
 
-/// Writes how often a preconditioner has, in a step, skipped statistics,
-/// retried inverses or kept old ones.
+/// Writes how often a preconditioner has skipped statistics, retried inverses,
+/// or kept old inverses in a step.
 hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
                                const hfta_update_report *reports,
                                hfta_error *error);
 
 /// Writes an epoch event. `eval_losses` and `eval_metrics` may be NULL.
+/// `seconds` is the epoch's time.
 hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,
                            const double *train_losses,
                            const double *eval_losses,
                            const double *eval_metrics, double seconds,
                            hfta_error *error);
 
-/// Whether the last write failed because the pipe has no reader any more.
+/// Returns whether the last write failed because the pipe has no reader any
+/// more.
 bool hfta_log_is_abandoned(const hfta_log *log);
 
 /// Closes the log; NULL is allowed.

@@ -17,9 +17,10 @@ hfta_status hfta_log_file_cannot_write(const hfta_log_file *file, int code,
                    file->path, strerror(code));
 }
 
-/// Returns the standard stream that `--log /dev/stdout` names. It must be
-/// written to at its current position: the results would overwrite the contents
-/// of a newly opened file.
+/// Returns the standard stream that a file is, such as with `--log
+/// /dev/stdout`; -1 if none. Such a stream must be written to at its current
+/// position: if its file were opened anew, the command's results would
+/// overwrite the log.
 static int stream_of(const struct stat *info) {
   struct stat stream;
   for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO;
@@ -32,7 +33,8 @@ static int stream_of(const struct stat *info) {
 
 static hfta_status open_path(hfta_log_file *log, hfta_error *error) {
   struct stat info;
-  // A pipe that is open for reading here too would never lose its reader.
+  // A pipe mustn't be opened for reading here, or writing to it would never
+  // fail when its reader is gone.
   bool readable =
       log->resumed && (stat(log->path, &info) != 0 || S_ISREG(info.st_mode));
   int descriptor = open(

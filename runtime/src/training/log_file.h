@@ -1,7 +1,7 @@
 //===- log_file.h - A log that several trainings write to -------*- C -*-===//
 //
-// Threads: the holder of the mutex may be any thread. A line begins and ends
-// under one lock, so that lines are whole.
+// Threads: any thread may hold the mutex. It must be held from the beginning to
+// the end of a line, so that lines of several trainings don't mix.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_TRAINING_LOG_FILE_H
@@ -15,30 +15,37 @@
 
 typedef struct hfta_log_file {
   char *path;
-  FILE *file;   ///< the file at the path, or its replacement
-  bool regular; ///< a file that can be truncated, not a pipe or device
-  bool resumed; ///< contents stay, except for steps that are done again
-  bool is_lost; ///< the replacement can't be opened
-  bool begun;   ///< a training of this run has written to it
-  pthread_mutex_t mutex;
+  FILE *file;   ///< the file at `path`, or the one that has replaced it
+  bool regular; ///< whether the file can be truncated: it is no pipe, device or
+                ///< standard stream
+  bool resumed; ///< whether the file keeps its contents, except for steps that
+                ///< are done again
+  bool is_lost; ///< whether the file that has replaced the log couldn't be
+                ///< opened
+  bool begun;   ///< whether a training of this run has written to the file
+  pthread_mutex_t mutex; ///< protects the other members and the file's contents
 } hfta_log_file;
 
-/// Opens the file. A regular file is locked until it is closed; a pipe keeps
-/// its writer as long. Changes no contents. If another training uses it, that
-/// is HFTA_INVALID_INPUT.
+/// Opens a log's file without changing its contents. A regular file is locked
+/// until it is closed. Fails with HFTA_INVALID_INPUT if another training uses
+/// the file, and with HFTA_CANNOT_WRITE if it can't be opened.
 hfta_status hfta_log_file_open(const char *path, bool resumed,
                                hfta_log_file **out, hfta_error *error);
 
 /// Closes the file; NULL is allowed.
 void hfta_log_file_close(hfta_log_file *file);
 
-/// Opens another stream on the same bytes, from their beginning; the caller
-/// closes it. NULL after a failure, with errno.
+/// Opens another stream that reads the file from its beginning; the caller
+/// closes it. Returns NULL and sets errno after a failure.
 FILE *hfta_log_file_read(const hfta_log_file *file);
 
-/// Continues, locked, with the file that has replaced the one at the path.
+/// Closes the current file, and opens and locks the one that has replaced it at
+/// the path. If that can't be opened, keeps the current file, sets `is_lost`
+/// and fails with HFTA_CANNOT_WRITE.
 hfta_status hfta_log_file_reopen(hfta_log_file *file, hfta_error *error);
 
+/// Fills `error` with the text of the errno value `code`, and returns
+/// HFTA_CANNOT_WRITE.
 hfta_status hfta_log_file_cannot_write(const hfta_log_file *file, int code,
                                        hfta_error *error);
 

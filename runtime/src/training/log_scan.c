@@ -12,7 +12,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/// The relevant members of a line; -1 and "" for missing ones.
+/// The members of a line that the scan needs; missing numbers are -1, missing
+/// texts "".
 typedef struct line_facts {
   char event[16];
   char identity[80];
@@ -21,8 +22,8 @@ typedef struct line_facts {
   int64_t steps_done;
   int64_t steps_per_epoch;
   int64_t total_steps;
-  bool names_job; ///< the line has the wanted job; always true if none is
-                  ///< wanted
+  bool names_job; ///< whether the line belongs to the requested job; always
+                  ///< true if no job is requested
 } line_facts;
 
 static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
@@ -30,7 +31,8 @@ static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
     memcpy(out, json->string, json->string_length + 1);
 }
 
-/// Reads one member's value; false if the line isn't JSON.
+/// Reads the value of a member whose key was read. Returns false if the line
+/// isn't valid JSON.
 static bool read_member(hfta_json_reader *json, const char *job,
                         line_facts *facts) {
   const struct {
@@ -62,8 +64,9 @@ static bool read_member(hfta_json_reader *json, const char *job,
   return true;
 }
 
-/// Reads a line's facts. They stay unknown for a line that isn't ours. Lists
-/// aren't read: they are long, and come last in a line.
+/// Reads a line's facts. If the line isn't an event of a log, they keep their
+/// defaults. Reading stops at the first list, since lists are long and come
+/// last in a line.
 static line_facts read_line(const char *line, size_t length, const char *job) {
   line_facts facts = {.step = -1,
                       .epoch = -1,
@@ -84,14 +87,14 @@ static line_facts read_line(const char *line, size_t length, const char *job) {
   return facts;
 }
 
-/// The length of a training and of its epochs.
+/// The number of steps of a training and of each of its epochs.
 typedef struct run_length {
   int64_t steps_per_epoch;
   int64_t total_steps;
 } run_length;
 
-/// Returns the step at which an epoch of a run ends. The last epoch of a run
-/// may end early.
+/// Returns the last step of an epoch of a run. The run's last epoch may end
+/// early, at the end of the run.
 static int64_t end_of_epoch(int64_t epoch, const run_length *run) {
   if (epoch <= 0)
     return 0;
@@ -100,8 +103,8 @@ static int64_t end_of_epoch(int64_t epoch, const run_length *run) {
              : run->total_steps;
 }
 
-/// Takes the length of the run that a start event begins. Without a known
-/// length the epochs are taken to be as long as now.
+/// Sets `*run` to the length that a start event states. If it states none, the
+/// run's epochs are assumed to be as long as those of the current training.
 static void take_run(const line_facts *facts, const run_length *now,
                      run_length *run) {
   *run = (run_length){facts->steps_per_epoch, facts->total_steps};
@@ -109,9 +112,9 @@ static void take_run(const line_facts *facts, const run_length *now,
     *run = *now;
 }
 
-/// Whether the training will write an epoch's event again: it does the epoch's
-/// last step again, or goes on with an epoch that ended early because the run
-/// was shorter.
+/// Returns whether the training will write an epoch's event again. It will if
+/// it does the epoch's last step again, or if it continues an epoch that had
+/// ended early because the earlier run was shorter.
 static bool repeats_epoch(int64_t epoch, int64_t steps_done,
                           const run_length *run, const run_length *now) {
   int64_t end = end_of_epoch(epoch, run);
@@ -121,8 +124,8 @@ static bool repeats_epoch(int64_t epoch, int64_t steps_done,
          end_of_epoch(epoch, now) > steps_done;
 }
 
-/// Whether a line is about a step that the training will do again. `run` is the
-/// run that has written the line.
+/// Returns whether a line is about a step that the training will do again.
+/// `run` is the length of the run that has written the line.
 static bool is_beyond(const line_facts *facts, int64_t steps_done,
                       const run_length *run, const run_length *now) {
   if (strcmp(facts->event, "step") == 0 ||
@@ -187,7 +190,8 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
   return status;
 }
 
-/// Removes all but other jobs' lines from `lines`; returns their bytes.
+/// Keeps only the lines of other jobs in `lines`, which has `size` bytes.
+/// Returns the number of bytes that are left.
 static size_t drop_lines(char *lines, size_t size, const char *job) {
   size_t kept = 0;
   for (size_t at = 0; at < size;) {
@@ -202,7 +206,8 @@ static size_t drop_lines(char *lines, size_t size, const char *job) {
   return kept;
 }
 
-/// Reads exactly `size` bytes; otherwise returns false.
+/// Reads exactly `size` bytes at an offset. Returns false and sets errno if
+/// that isn't possible.
 static bool read_at(int descriptor, char *to, size_t size, off_t offset) {
   for (size_t done = 0; done < size;) {
     ssize_t count =

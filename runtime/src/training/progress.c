@@ -34,10 +34,10 @@ void hfta_progress_join(hfta_progress *progress, hfta_screen *screen,
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// A line above the table, while it is written. It is passed to a screen when
-/// it is complete.
+/// A line that is being written above the table. With a screen, it is collected
+/// in memory and passed to the screen when it is complete.
 typedef struct line {
-  FILE *file; ///< NULL: out of memory
+  FILE *file; ///< NULL if there isn't enough memory
   char *text;
   size_t bytes;
 } line;
@@ -98,7 +98,8 @@ static void draw_table(hfta_progress *progress) {
   progress->last_draw = hfta_now();
 }
 
-/// Draws the table if the last drawing is old enough.
+/// Draws the table if enough time has passed since the last drawing, or after
+/// the last step. With a screen, the screen does this.
 static void update_table(hfta_progress *progress) {
   const hfta_progress_state *state = &progress->state;
   if (progress->screen)

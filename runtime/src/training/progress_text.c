@@ -42,7 +42,7 @@ static void format_state(const hfta_progress_state *state, char *buffer,
 }
 
 //===----------------------------------------------------------------------===//
-// A table
+// The table on a terminal
 //===----------------------------------------------------------------------===//
 
 void hfta_drawing_measure(hfta_drawing *drawing) {
@@ -113,7 +113,8 @@ void hfta_drawing_put_copies(hfta_drawing *drawing,
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// Finds the smallest and largest of the values that aren't NaN.
+/// Finds the smallest and the largest of the values that aren't NaN; both
+/// become NaN if all values are.
 static void find_range(const double *values, int64_t count, double *low,
                        double *high) {
   *low = NAN;

@@ -1,8 +1,8 @@
 //===- progress_text.h - Text forms of a training's numbers -------*- C -*-===//
 //
-// The lines are the same for a training that has the terminal to itself and for
-// one that shares it. Functions that write to a file don't check whether
-// writing succeeds.
+// Texts that show a training's progress. They are the same for a training that
+// uses the terminal alone and for several that share it. Errors of writing are
+// ignored.
 //
 // Threads: an object is used by one thread at a time.
 //===----------------------------------------------------------------------===//
@@ -15,55 +15,58 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/// The seconds between two drawings of a table.
+/// The minimum of the seconds between two drawings of a table.
 #define HFTA_REDRAW_SECONDS 0.2
 
 /// The progress of a training. Pointers are borrowed; arrays have one element
 /// per copy.
 typedef struct hfta_progress_state {
   const hfta_program *program;
-  int64_t first_step; ///< steps done before this run
-  int64_t total_steps;
-  double begin; ///< in seconds
-  int64_t step, epoch;
-  const double *losses;      ///< mean over the step or the epoch; NULL: none
-  const bool *live;          ///< NULL: all run
-  const double *eval_losses; ///< losses of the last evaluation; NULL: none yet
-  const double *eval_metrics;
+  int64_t first_step;        ///< steps done before this run
+  int64_t total_steps;       ///< steps at the end of the training
+  double begin;              ///< time (hfta_now) at which this run began
+  int64_t step, epoch;       ///< the last step and its epoch, counted from 1
+  const double *losses;      ///< means over a step or an epoch; NULL: not known
+  const bool *live;          ///< whether each copy runs; NULL: all run
+  const double *eval_losses; ///< results of the last evaluation; NULL: none yet
+  const double *eval_metrics; ///< results of the last evaluation; NULL: no
+                              ///< metric, or none yet
 } hfta_progress_state;
 
-/// Lines on standard error's terminal that are redrawn in place.
+/// Lines on a terminal that are redrawn in place.
 typedef struct hfta_drawing {
-  FILE *file; ///< borrowed
-  int lines;  ///< number of lines on the screen
-  int rows, columns;
+  FILE *file;        ///< borrowed
+  int lines;         ///< number of lines that are drawn now
+  int rows, columns; ///< size of the terminal
 } hfta_drawing;
 
-/// Gets the size of the terminal.
+/// Sets `rows` and `columns` to the size of the terminal on standard error; 24
+/// and 80 if that is unknown.
 void hfta_drawing_measure(hfta_drawing *drawing);
 
-/// Moves the cursor to the first line and clears what is below.
+/// Moves the cursor to the first drawn line, and clears the terminal from there
+/// on.
 void hfta_drawing_erase(hfta_drawing *drawing);
 
-/// Writes a line, cut to the terminal's width.
+/// Writes a line, cut to the terminal's width, and counts it.
 void hfta_drawing_put(hfta_drawing *drawing, const char *line);
 
-/// Writes the progress of the training, after the job's name unless it is NULL.
+/// Writes a line about the training's progress. It begins with the job's name
+/// unless that is NULL.
 void hfta_drawing_put_state(hfta_drawing *drawing, const char *name,
                             const hfta_progress_state *state);
 
-/// Writes a heading and the copies' lines, in at most `room` lines but at least
-/// two.
+/// Writes a heading and, below it, at most max(`room`, 2) lines for the copies.
+/// If they aren't enough, the last one tells how many copies aren't shown.
 void hfta_drawing_put_copies(hfta_drawing *drawing,
                              const hfta_progress_state *state, int64_t room);
 
-/// Write a whole line about a step or an epoch, for output other than a
-/// terminal.
+/// Write a line about a step or an epoch, for output that isn't a terminal.
 void hfta_print_step(FILE *file, const hfta_progress_state *state);
 void hfta_print_epoch(FILE *file, const hfta_progress_state *state);
 
-/// Returns "88.12 %" for an accuracy, else four digits after the point; "-" for
-/// NaN if there is no such number at all.
+/// Formats a metric into `buffer` and returns it: "88.12 %" for an accuracy,
+/// else four digits after the point; "nan" for NaN.
 const char *hfta_metric_text(const hfta_program *program, double value,
                              char buffer[32]);
 

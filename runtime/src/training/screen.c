@@ -12,22 +12,26 @@ typedef struct block {
   const char *name;
   bool has_begun, has_numbers, is_finished;
   hfta_screen_outcome outcome;
-  int64_t last_step;         ///< for a job that was stopped
-  hfta_progress_state state; ///< its arrays belong to the block
-  double *numbers;           ///< losses, and two arrays of the last evaluation
-  bool *live;
-  bool is_shown; ///< in the current drawing
-  int64_t lines; ///< lines of its copies there, with the heading
+  int64_t last_step;         ///< the last step of a job that was stopped
+  hfta_progress_state state; ///< the last numbers; the arrays belong to the
+                             ///< block
+  double *numbers; ///< memory of the state's three arrays: losses, and two of
+                   ///< the last evaluation
+  bool *live;      ///< memory of the state's `live`
+  bool is_shown;   ///< whether the block is part of the current drawing
+  int64_t lines; ///< number of lines for its copies in that drawing, including
+                 ///< their heading
 } block;
 
 struct hfta_screen {
-  bool shows;
-  bool terminal;
+  bool shows;    ///< whether anything is shown at all
+  bool terminal; ///< whether standard error is a terminal
   int64_t count;
   pthread_mutex_t mutex; ///< protects the members below
   hfta_drawing drawing;
-  bool is_covered; ///< the table was removed to make room for other output
-  double last_draw;
+  bool is_covered;  ///< whether the table was removed to make room for other
+                    ///< output
+  double last_draw; ///< time (hfta_now) of the last drawing
   block blocks[];
 };
 
@@ -35,12 +39,12 @@ struct hfta_screen {
 // Layout
 //===----------------------------------------------------------------------===//
 
-/// Whether a job has lines for its copies.
+/// Returns whether a job's block has lines for its copies.
 static bool is_training(const block *self) {
   return self->has_numbers && !self->is_finished;
 }
 
-/// Chooses `count` blocks to show: jobs that train come before all others.
+/// Marks up to `count` blocks as shown; jobs that train come before all others.
 static void choose_blocks(hfta_screen *self, int64_t count) {
   for (int64_t i = 0; i < self->count; ++i) {
     self->blocks[i].is_shown = is_training(&self->blocks[i]) && count > 0;
@@ -52,13 +56,15 @@ static void choose_blocks(hfta_screen *self, int64_t count) {
   }
 }
 
+/// Returns the number of lines that a block needs to show all copies, with
+/// their heading.
 static int64_t count_wanted(const block *self) {
   bool has_copies = self->is_shown && is_training(self) && self->state.losses;
   return has_copies ? 1 + self->state.program->copies : 0;
 }
 
-/// Divides `lines` lines of the terminal equally among the jobs' blocks of the
-/// table, for their copies. A block that needs fewer leaves the rest to others.
+/// Divides `lines` lines of the terminal equally among the blocks, for their
+/// copies. Lines that a block doesn't need go to the other blocks.
 static void share_lines(hfta_screen *self, int64_t lines) {
   int64_t open = self->count, share = 0;
   for (int64_t i = 0; i < self->count; ++i)
@@ -102,7 +108,7 @@ static void format_outcome(const block *self, char *text, size_t bytes) {
 }
 
 static void put_block(const block *self, hfta_drawing *drawing) {
-  // The heading, one copy and the number of the remaining copies.
+  // The heading, one copy, and the number of copies that aren't shown.
   enum { FEWEST_LINES = 3 };
   char line[512], text[64];
   if (is_training(self)) {
@@ -120,8 +126,8 @@ static void put_block(const block *self, hfta_drawing *drawing) {
   hfta_drawing_put(drawing, line);
 }
 
-/// Draws the table; one line above it and one below it, for the cursor, stay
-/// free.
+/// Draws the table. One line of the terminal above it stays free, and one below
+/// it for the cursor.
 static void put_table(hfta_screen *self, hfta_drawing *drawing) {
   hfta_drawing_measure(drawing);
   int64_t room = drawing->rows > 4 ? drawing->rows - 2 : 2;
@@ -139,8 +145,9 @@ static void put_table(hfta_screen *self, hfta_drawing *drawing) {
   }
 }
 
-/// Writes a line of a block, if there is one, and on a terminal the table below
-/// it, in one write, so that lines stay whole and no half table is visible.
+/// Writes a line of block `of`, unless `line` is NULL, and on a terminal the
+/// table below it. All of this is a single write, so that lines aren't mixed
+/// with others and no incomplete table is visible. The caller holds the mutex.
 static void show(hfta_screen *self, const block *of, const char *line) {
   char *text = NULL;
   size_t bytes = 0;
@@ -184,8 +191,9 @@ static const double *keep_array(double *to, const double *from, size_t count) {
   return from ? memcpy(to, from, count * sizeof(double)) : NULL;
 }
 
-/// Copies the numbers, since other jobs draw the block while its training goes
-/// on. If there is no memory for them, the block has no lines for its copies.
+/// Copies the numbers into the block, since other jobs' threads draw the block
+/// while its training continues. If there isn't enough memory, the block shows
+/// no copies.
 static void keep_numbers(block *self, const hfta_progress_state *state) {
   size_t copies = (size_t)state->program->copies;
   if (!self->numbers)
@@ -227,7 +235,7 @@ void hfta_screen_line(hfta_screen *screen, int64_t block, const char *line) {
 }
 
 //===----------------------------------------------------------------------===//
-// For the command
+// For the command that runs the jobs
 //===----------------------------------------------------------------------===//
 
 static void forget_numbers(block *self) {
@@ -263,7 +271,7 @@ void hfta_screen_begin_output(hfta_screen *screen) {
 void hfta_screen_end_output(hfta_screen *screen) {
   if (!screen)
     return;
-  // Output that is still buffered would appear within the table.
+  // Otherwise output that is still buffered would appear within the table.
   fflush(stdout);
   if (screen->is_covered)
     show(screen, NULL, NULL);

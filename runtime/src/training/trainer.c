@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Whether this rank itself wants to stop.
+/// Returns whether this rank wants to stop: its caller has asked for it, or a
+/// failure was postponed.
 bool hfta_trainer_should_stop(const hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   return self->failure.code != HFTA_OK ||
@@ -21,23 +22,25 @@ bool hfta_trainer_should_stop(const hfta_trainer *self) {
           options->should_stop(options->should_stop_argument));
 }
 
-/// Whether the other ranks must help to save the steps since the beginning.
-/// They are already running the next step.
+/// Returns whether a checkpoint of the steps done in this run needs parts of
+/// other ranks. These are already running the next step, so saving must wait
+/// for its end.
 static bool needs_help(const hfta_trainer *self) {
   return self->options->checkpoint &&
          hfta_instance_steps(self->instance) > self->first_step &&
          hfta_checkpoint_is_spread(self->instance);
 }
 
-/// Handles the result of writing to the log. A pipe whose reader has gone stops
-/// a training as its signal SIGPIPE does, unless that is ignored. If other
-/// ranks must help to save, they are asked to stop, and the failure waits until
-/// the checkpoint is saved.
+/// Handles the status of writing to the log. If the log is a pipe without a
+/// reader, the training stops as for the signal SIGPIPE, unless that is
+/// ignored. If other ranks are needed to save, they are asked to stop, and the
+/// failure is postponed until the checkpoint is saved.
 static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
   if (status == HFTA_OK)
     return status;
   if (hfta_log_is_abandoned(self->log) && hfta_trainer_should_stop(self)) {
-    // With several ranks, the others receive the request before the next step.
+    // If there are several ranks, they stop together once all have received
+    // this rank's request.
     self->result->interrupted = hfta_team_is_alone(&self->team);
     return HFTA_OK;
   }
@@ -48,8 +51,8 @@ static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
   return HFTA_OK;
 }
 
-/// Returns the failure that was put off, together with `status`, if that failed
-/// too.
+/// Returns the postponed failure, if there is one; its message is combined with
+/// that of `status` if that failed too.
 static hfta_status take_failure(hfta_trainer *self, hfta_status status) {
   const hfta_error *first = &self->failure;
   if (first->code == HFTA_OK)
@@ -81,9 +84,9 @@ static hfta_status save_checkpoint(hfta_trainer *self, int64_t step) {
   return HFTA_OK;
 }
 
-/// Saves the steps done after a failure, and keeps the failure's reason. If the
-/// checkpoint has parts on other ranks, it can't be saved: these don't help,
-/// since they continue with the next step.
+/// Saves the steps done, after a failure, and keeps the failure's message. A
+/// checkpoint with parts on other ranks can't be saved, because the other ranks
+/// don't take part: they are running the next step.
 static void save_what_is_done(hfta_trainer *self) {
   hfta_error reason = *self->error;
   int64_t step = hfta_instance_steps(self->instance);
@@ -97,14 +100,16 @@ static void save_what_is_done(hfta_trainer *self) {
               self->error->message);
 }
 
-/// Writes the trace, once: when it is complete, or at the end of the training.
+/// Writes the trace once: when it is complete, or if the training ends before
+/// that.
 static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   if (!self->trace || (!is_last && !hfta_trace_is_complete(self->trace)))
     return HFTA_OK;
   int64_t dropped;
   hfta_instance_observe(self->instance, NULL);
   if (!hfta_trace_is_complete(self->trace))
-    hfta_trainer_stop_feed(&self->feeding); // it may be recording
+    hfta_trainer_stop_feed(&self->feeding); // the feed's thread may be
+                                            // recording
   hfta_status status = hfta_trace_finish(self->trace, &dropped, self->error);
   if (dropped > 0)
     hfta_progress_note(&self->progress,
@@ -114,7 +119,7 @@ static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   return status;
 }
 
-/// Finds the mean of each copy's losses since the last epoch ended.
+/// Computes the mean of each copy's losses since the beginning of the epoch.
 static void find_train_losses(hfta_trainer *self) {
   for (int64_t copy = 0; copy < self->program->copies; ++copy) {
     const hfta_epoch_losses *losses = &self->epoch_losses[copy];
@@ -146,8 +151,8 @@ static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
   return status;
 }
 
-/// Evaluates, logs and shows progress after the last step of an epoch or of the
-/// training.
+/// Evaluates, writes the epoch event if `log`, and shows progress, after the
+/// last step of an epoch or of the training.
 static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
                                 bool log) {
   hfta_train_result *result = self->result;
@@ -156,8 +161,8 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   hfta_status status = HFTA_OK;
   find_train_losses(self);
   if (self->evaluates) {
-    // The plan has memory for one feed's buffers; the next step restarts
-    // training's.
+    // The memory plan contains the buffers of a single feed. The next step
+    // starts the training's feed again.
     hfta_trainer_stop_feed(&self->feeding);
     status = evaluate(self, &stopped);
   }
@@ -234,8 +239,8 @@ static hfta_status run_step(hfta_trainer *self, int64_t step) {
   return hfta_trainer_finish_step(self, step, self->losses);
 }
 
-/// Runs a window of steps after step number `*step`, which all copies run turn
-/// by turn; `*step` becomes the last one.
+/// Runs a window of up to `steps` steps after step number `*step`, turn by
+/// turn. `*step` becomes the number of the last step done.
 static hfta_status run_window(hfta_trainer *self, int64_t steps,
                               int64_t *step) {
   self->can_save = false;
@@ -247,8 +252,8 @@ static hfta_status run_window(hfta_trainer *self, int64_t steps,
   return status;
 }
 
-/// Runs one step or several after step number `*step`, which becomes the last
-/// one.
+/// Runs one or several steps after step number `*step`, which becomes the
+/// number of the last step done.
 static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   int64_t steps = hfta_trainer_window_steps(self, *step);
   if (steps > 1 && hfta_instance_runs_ahead(self->instance))
@@ -259,8 +264,9 @@ static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   return run_step(self, *step);
 }
 
-/// Runs steps as go_on does, together with the other ranks, or with those that
-/// share seats. A training that is to stop before it gets a seat runs none.
+/// Runs steps as go_on does. Before, waits for a seat, and exchanges with the
+/// other ranks whether to stop. If the training is to stop before it gets a
+/// seat, runs no step.
 static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   struct hfta_fleet_model *model = self->options->model;
   int64_t before = *step;
@@ -276,12 +282,13 @@ static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   return status;
 }
 
-/// Evaluates again for a training that was already complete, so that it ends
-/// with its results, or whose last evaluation was interrupted.
+/// Evaluates after the last step of an earlier run, if that run was interrupted
+/// before it logged the evaluation, or if the training is already complete, so
+/// that its results are returned.
 static hfta_status finish_earlier_epoch(hfta_trainer *self) {
   bool lacks_epoch = hfta_log_lacks_epoch(self->log);
   int64_t step = self->first_step;
-  // Only the first rank has the log.
+  // Only the first rank has the log, so it shares what it knows.
   hfta_status status =
       hfta_share_bytes(self->team.communicator, "missing lines of the log",
                        &lacks_epoch, sizeof(lacks_epoch), self->error);
@@ -351,7 +358,7 @@ static hfta_status train(hfta_trainer *self) {
   if (status == HFTA_OK)
     status = run_steps(self);
   hfta_progress_end(&self->progress);
-  // No rank ends before the first one has saved.
+  // The other ranks wait until the first rank has saved.
   if (status == HFTA_OK)
     status = hfta_team_meet(&self->team, self->error);
   self->result->saved =

@@ -3,8 +3,9 @@
 #include "schedule/ahead.h"
 #include "training/trainer_impl.h"
 
-/// Posts a step. The rates that are logged are those of the last posted step.
-/// They are right, since posting ends at a step that is logged.
+/// Posts a step to the device. The learning rates that are logged are those of
+/// the last posted step; this is right, since only the last step that
+/// hfta_trainer_run_ahead runs may be logged.
 static hfta_status post(hfta_trainer *self, int64_t step) {
   const void *const *inputs;
   hfta_status status = hfta_trainer_begin_step(self, step, &inputs);
@@ -12,9 +13,10 @@ static hfta_status post(hfta_trainer *self, int64_t step) {
                            : status;
 }
 
-/// Settles the step after step number `*step`, and advances `*step`. Once
-/// finishing a step has failed, with the error in `finishing`, the losses of
-/// later steps are added to the sums but not logged.
+/// Settles the step after step number `*step`, and increments `*step`. `posted`
+/// is the last posted step. `finishing` receives the failure of finishing a
+/// step. After such a failure, later steps' losses are still added to the sums,
+/// but not logged.
 static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step,
                           hfta_error *finishing) {
   hfta_status status = hfta_instance_settle_step(self->instance, self->losses);
@@ -29,9 +31,9 @@ static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step,
   return HFTA_OK;
 }
 
-/// Runs steps ahead. All posted steps are settled even after posting another
-/// one or finishing one has failed, so that no step is in flight at the end. Of
-/// several failures the earliest step's is reported.
+/// Runs steps ahead. Settles all posted steps, even if posting or finishing a
+/// step has failed, so that no step is in flight at the end. If there are
+/// several failures, returns that of the earliest step.
 hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
                                    int64_t *step) {
   int64_t posted = *step, end = *step + steps;

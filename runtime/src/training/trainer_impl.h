@@ -1,4 +1,4 @@
-//===- trainer_impl.h - A training that runs --------------------*- C -*-===//
+//===- trainer_impl.h - The state of a running training -----------*- C -*-===//
 
 #ifndef HFTA_SRC_TRAINING_TRAINER_IMPL_H
 #define HFTA_SRC_TRAINING_TRAINER_IMPL_H
@@ -12,14 +12,14 @@
 #include "training/progress.h"
 #include "training/team.h"
 
-/// The thread that reads batches ahead for an instance, and its state.
+/// A thread that reads batches ahead for an instance.
 typedef struct hfta_feeding {
   hfta_instance *instance;
   hfta_feed *feed;
-  bool is_locked;    ///< the feed's memory is page-locked, so that copies are
-                     ///< fast
-  int64_t fed_steps; ///< number of the last step, from 1, whose batch it has
-                     ///< given
+  bool is_locked; ///< whether the feed's memory is page-locked (pinned), which
+                  ///< makes copies to a device fast
+  int64_t fed_steps; ///< number of the step whose batch was taken last, counted
+                     ///< from 1
 } hfta_feeding;
 
 struct hfta_trainer_parts;
@@ -31,109 +31,119 @@ typedef struct hfta_trainer {
   hfta_train_result *result;
   hfta_dataset train;
   hfta_dataset test;
-  bool evaluates;
+  bool evaluates; ///< whether epochs end with an evaluation on `test`
   hfta_feeding feeding;
-  struct hfta_trainer_parts *parts; ///< NULL: the instance has all copies
-  hfta_folder_lock lock;            ///< on the checkpoints' folder
+  struct hfta_trainer_parts *parts; ///< instances that train together; NULL:
+                                    ///< `instance` has all copies
+  hfta_folder_lock lock;            ///< lock of the checkpoints' folder
   hfta_log *log;
-  hfta_trace *trace;
+  hfta_trace *trace; ///< NULL: nothing is traced
   hfta_progress progress;
   hfta_team team;
   int64_t steps_per_epoch;
-  int64_t first_step; ///< steps done before this run
-  int64_t total_steps;
-  int64_t saved_step; ///< step of the last checkpoint, -1: none
-  bool can_save;      ///< the instance is between two steps
-  hfta_error failure; ///< a failure after which the training runs on to a step
-                      ///< that all ranks save; code HFTA_OK: none
-  double *losses;     ///< for each step of a window, if the program takes
-                      ///< windows
+  int64_t first_step;  ///< steps done before this run
+  int64_t total_steps; ///< steps at the end of the training
+  int64_t saved_step;  ///< step of the last checkpoint; -1: none
+  bool can_save; ///< whether the instance is between two steps, so that it can
+                 ///< be saved
+  hfta_error failure; ///< a postponed failure: the training runs on until a
+                      ///< step at which all ranks save; code HFTA_OK: none
+  double *losses; ///< one per copy, for one step or for each step of a window
   hfta_epoch_losses *epoch_losses; ///< one per copy
-  double *rates;
-  double *dampings;            ///< a preconditioner's dampings; NULL: none
-  hfta_update_report *reports; ///< reports of the last update
-  double epoch_begin;
-  hfta_error *error;
+  double *rates; ///< the learning rates of the next or last step, one per copy
+  double *dampings; ///< the preconditioner's dampings, one per copy; NULL: no
+                    ///< preconditioner
+  hfta_update_report *reports; ///< the reports of the last update, one per copy
+  double epoch_begin; ///< time (hfta_now) at which the epoch or this run began
+  hfta_error *error;  ///< the instance's error
 } hfta_trainer;
 
 /// Checks the options, opens inputs and outputs, and loads the checkpoint from
-/// which the training continues. An earlier training's files aren't changed
+/// which the training continues. Doesn't change files of an earlier training
 /// yet.
 hfta_status hfta_trainer_prepare(hfta_trainer *self);
 
-/// Allocates memory for updates' reports; false if there isn't enough memory.
+/// Allocates the arrays for dampings and reports. Returns false if there isn't
+/// enough memory.
 bool hfta_trainer_follow_reports(hfta_trainer *self);
 
-/// Gets the dampings of the next step.
+/// Sets `dampings` to the values for the next step.
 void hfta_trainer_take_dampings(hfta_trainer *self);
 
-/// Gets the reports of a step's update. Counts what a preconditioner has
-/// skipped, retried or kept, and logs it unless it is nothing.
+/// Sets `reports` to those of step number `step`. Adds up how often a
+/// preconditioner has skipped, retried or kept something, and logs it if it
+/// has.
 hfta_status hfta_trainer_take_reports(hfta_trainer *self, int64_t step);
 
-/// Shows the user what the training is about to do.
+/// Shows the user what the training is about to do, and warnings about its
+/// data.
 void hfta_trainer_announce(hfta_trainer *self);
 
-/// Begins the training after all checks: from here on an earlier training's log
-/// and checkpoints are removed, unless this one continues from them.
+/// Begins the training, after all checks. Removes an earlier training's log
+/// lines and checkpoints, unless this training continues from them.
 hfta_status hfta_trainer_begin(hfta_trainer *self);
 
-/// Notes that a checkpoint couldn't be removed completely, and continues.
+/// Shows a note that a checkpoint couldn't be removed completely. The training
+/// continues.
 void hfta_trainer_note_leftover(hfta_trainer *self);
 
-/// Starts reading ahead, after step number `first`, unless that is the feed's
-/// position already.
+/// Starts the thread that reads batches, unless it is running. The first batch
+/// is that of the step after step number `first`.
 hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,
                                     int64_t first);
+/// Stops the thread that reads batches, if it is running.
 void hfta_trainer_stop_feed(hfta_feeding *feeding);
 
-/// Gets the batch of step number `step`, counted from 1; the feed is moved back
-/// for it if necessary.
+/// Gets the batch of step number `step`, counted from 1: one pointer per data
+/// field. If the feed is at another step, it is restarted.
 hfta_status hfta_trainer_take_batch(hfta_trainer *self, hfta_feeding *feeding,
                                     int64_t step, const void *const **inputs);
 
-/// Gets the rates and dampings of the next step.
+/// Sets `rates` and `dampings` to those of the instance's next step.
 hfta_status hfta_trainer_take_rates(hfta_trainer *self,
                                     hfta_instance *instance);
 
 /// Gets the batch, rates and dampings of step number `step`, and offers the
-/// next batch to the instance. Until the step is done nothing can be saved.
+/// next batch to the instance. Sets `can_save` to false, since nothing can be
+/// saved until the step is done.
 hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
                                     const void *const **inputs);
 
-/// Whether this rank itself wants to stop.
+/// Returns whether this rank wants to stop.
 bool hfta_trainer_should_stop(const hfta_trainer *self);
 
-/// Returns the epoch, counted from 1, of a step.
+/// Returns the epoch, counted from 1, of step number `step`.
 int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step);
 
-/// Returns the number of steps from one line of the log to the next.
+/// Returns the number of steps between two lines of the log.
 int64_t hfta_trainer_log_every(const hfta_trainer *self);
 
-/// Returns the number of steps after step number `step` up to the next one at
-/// which something is written or evaluated, if copies run steps turn by turn,
-/// or the device gets steps ahead of time; 1: the next step runs alone.
+/// Returns how many steps to run together after step number `step`. This is
+/// more than 1 only if copies run several steps turn by turn, or the device
+/// gets steps ahead of time. The steps end at the next one after which
+/// something is logged, saved or evaluated.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step);
 
-/// Runs steps after step number `*step` on a device that gets each while it
-/// still runs the previous one; `*step` becomes the last one that is done. They
-/// end early if the training is to stop, or steps can't run ahead any more.
-/// Sets `can_save`.
+/// Runs up to `steps` steps after step number `*step`, on a device that is
+/// given each step while it runs the previous one. `*step` becomes the number
+/// of the last step done. Ends early if the training is to stop or steps can't
+/// run ahead any more. Sets `can_save`.
 hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
                                    int64_t *step);
 
-/// Adds the losses of step number `step` to their sums since the beginning of
-/// the epoch.
+/// Adds the losses of step number `step`, one per copy, to the sums of its
+/// epoch.
 void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
                              const double *losses);
 
-/// Updates sums, log and progress after step number `step`. It can't fail
-/// except for a step that is logged.
+/// Updates sums, log and progress after step number `step`. Fails only if
+/// writing to the log fails.
 hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
                                      const double *losses);
 
-/// Runs `*steps` steps, which becomes fewer if the training is to stop;
-/// `losses` receives each step's losses.
+/// Runs `*steps` steps turn by turn; `*steps` becomes the number of steps done,
+/// which is lower if the training is to stop. `self->losses` receives the
+/// losses of each step.
 hfta_status hfta_trainer_run_window(hfta_trainer *self, int64_t *steps);
 
 #endif // HFTA_SRC_TRAINING_TRAINER_IMPL_H

@@ -17,12 +17,12 @@ typedef struct part {
   hfta_instance *instance;
   struct hfta_fleet_model *model;
   hfta_feeding feeding;
-  double *losses; ///< losses of a window's steps
+  double *losses; ///< losses of the window's steps, one per copy for each step
   double *eval_losses, *eval_metrics;
   hfta_window window;
-  int64_t done;    ///< number of the window's steps that are done
-  int64_t reached; ///< the steps begun, with the one that runs
-  bool stopped;
+  int64_t done;    ///< number of steps of the window that are done
+  int64_t reached; ///< number of steps of the window that were begun
+  bool stopped;    ///< whether the evaluation was stopped
   hfta_status status;
 } part;
 
@@ -103,8 +103,8 @@ void hfta_trainer_expect_parts(hfta_trainer *self) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// If the training is to stop, ends the window after the last step that a part
-/// has reached. The mutex must be held.
+/// If the training is to stop, shortens the window so that it ends after the
+/// last step that any part has begun. The caller holds the mutex.
 static void look_for_end(hfta_trainer_parts *self,
                          const hfta_trainer *trainer) {
   int64_t furthest = 0;
@@ -117,8 +117,8 @@ static void look_for_end(hfta_trainer_parts *self,
     self->limit = furthest;
 }
 
-/// Returns the number of steps that the part is to do in this window, or 0 if
-/// it has done them all. `takes_step` records that it begins another one.
+/// Returns the number of steps of the window if the part has steps left to do,
+/// else 0. `takes_step` says that the part begins its next step now.
 static int64_t find_limit(part *self, bool takes_step) {
   hfta_trainer_parts *parts = self->trainer->parts;
   pthread_mutex_lock(&parts->mutex);
@@ -134,7 +134,8 @@ static hfta_status take(part *self, int64_t step, const void *const **inputs) {
   hfta_trainer *trainer = self->trainer;
   hfta_status status = hfta_trainer_take_batch(
       trainer, &self->feeding, trainer->parts->first + step, inputs);
-  // The rates of the last step remain, as all parts meet after it.
+  // All parts have the same rates, so only the first one takes them. Those of
+  // the window's last step remain and are logged, as all parts meet after it.
   return status == HFTA_OK && self == trainer->parts->list
              ? hfta_trainer_take_rates(trainer, self->instance)
              : status;
@@ -144,15 +145,15 @@ static hfta_status take_in_turn(void *argument, int64_t step,
                                 const void *const **inputs) {
   part *self = argument;
   hfta_status status = take(self, step, inputs);
-  // After the last step, the next turn begins again with the first step's
-  // batch.
+  // After the window's last step, the next turn begins with the batch of the
+  // first step, so there is nothing to offer.
   if (status == HFTA_OK && step + 1 < self->window.steps)
     hfta_feed_offer(self->feeding.feed, self->instance);
   return status;
 }
 
-/// Counts a step of a window's first turn, and ends the window if the training
-/// is to stop; called after each of these steps except the last one.
+/// Counts a step of the window's first turn. Returns whether the window ends
+/// early. Called after each step of this turn except the last one.
 static bool ends(void *argument) {
   part *self = argument;
   ++self->done;
@@ -184,8 +185,8 @@ static hfta_status run_step(part *self) {
   return status;
 }
 
-/// Runs all steps as one window, if the program takes windows and there are
-/// several steps; else one step.
+/// Runs all steps of the window together, if the program takes windows and the
+/// part has several steps to do; else runs one step.
 static hfta_status go_on(part *self, int64_t limit) {
   bool is_window = limit > 1 && self->done == 0 &&
                    hfta_instance_takes_windows(self->instance);
@@ -199,7 +200,7 @@ static void run_part(void *argument, uint32_t index) {
   while (self->status == HFTA_OK && find_limit(self, false) > 0) {
     int64_t before = self->done;
     hfta_fleet_catch_up(self->model, HFTA_UNIT_STEPS);
-    // Other parts may have ended the window while this one waited.
+    // Other parts may have ended the window while this part waited for a seat.
     int64_t limit = find_limit(self, true);
     if (limit == 0)
       break;
@@ -214,7 +215,8 @@ static void run_part(void *argument, uint32_t index) {
   pthread_mutex_unlock(&parts->mutex);
 }
 
-/// Returns the first part's failure, with its message.
+/// Returns the failure of the first part that has failed, and copies its
+/// message.
 static hfta_status find_status(hfta_trainer *self) {
   const hfta_trainer_parts *parts = self->parts;
   for (uint32_t i = 0; i < parts->count; ++i)
@@ -224,8 +226,9 @@ static hfta_status find_status(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// Collects the numbers of all parts, each for its own copies, in `rows`
-/// consecutive rows.
+/// Collects an array of all parts: `out` gets, for each copy, the numbers of
+/// the part that has the copy. `member` is the offset of the array's pointer in
+/// struct part. Arrays have `rows` rows with one number per copy.
 static void gather(const hfta_trainer *self, size_t member, int64_t rows,
                    double *out) {
   const int64_t copies = self->program->copies;

@@ -63,7 +63,7 @@ static hfta_status allocate_results(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// Checks that all ranks have the same number of samples, so that they run the
+/// Checks that all ranks have the same numbers of samples, so that they run the
 /// same steps.
 static hfta_status compare_data(hfta_trainer *self) {
   hfta_communicator *communicator = self->team.communicator;
@@ -97,8 +97,8 @@ static hfta_status open_data(hfta_trainer *self) {
   return status;
 }
 
-/// Checks that an output, log or trace, is no file that the training reads.
-/// NULL is allowed.
+/// Checks that an output file (log or trace) isn't a file that the training
+/// reads. `path` may be NULL.
 static hfta_status check_output(hfta_trainer *self, const char *path) {
   const hfta_train_options *options = self->options;
   if (!path || !hfta_team_leads(&self->team))
@@ -113,8 +113,8 @@ static hfta_status check_output(hfta_trainer *self, const char *path) {
   return status;
 }
 
-/// Opens the trace; its file must be no input, nor the log, which is open by
-/// now.
+/// Opens the trace. Its file must not be one that the training reads, nor the
+/// log, which is already open.
 static hfta_status open_trace(hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   const char *path = options->trace_path;
@@ -129,8 +129,8 @@ static hfta_status open_trace(hfta_trainer *self) {
   return status;
 }
 
-/// Finds the number of steps. Options override the program's own length, steps
-/// override epochs.
+/// Sets the number of steps. The options' length has priority over the
+/// program's, and a number of steps over a number of epochs.
 static hfta_status find_length(hfta_trainer *self) {
   int64_t steps = self->options->steps, epochs = self->options->epochs;
   if (steps <= 0 && epochs <= 0) {
@@ -145,8 +145,9 @@ static hfta_status find_length(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// Refuses to add checkpoints to those of another training: after a crash one
-/// of those could be taken for the newest.
+/// Locks the checkpoints' folder, and finds the checkpoint to continue from.
+/// Refuses to add checkpoints to those of another training, because after a
+/// crash one of those might be taken for the newest.
 static hfta_status prepare_checkpoints(hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   const char *folder = options->checkpoint;
@@ -168,8 +169,8 @@ static hfta_status prepare_checkpoints(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// Takes the started epoch's steps as the numbers of losses that a checkpoint
-/// of an older program lacks.
+/// Sets numbers of losses that the checkpoint lacks, because an older program
+/// has written it, to the number of steps of the current epoch.
 static void count_epoch_losses(hfta_trainer *self) {
   int64_t step = self->first_step;
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
@@ -178,8 +179,8 @@ static void count_epoch_losses(hfta_trainer *self) {
           step > 0 ? (step - 1) % self->steps_per_epoch + 1 : 0;
 }
 
-/// Loads the checkpoint that the first rank finds on all ranks, whether they
-/// can access its folder or not.
+/// Loads the checkpoint that the first rank has found, on all ranks. Other
+/// ranks need no access to its folder.
 static hfta_status load_beginning(hfta_trainer *self) {
   hfta_status status = hfta_share_bytes(
       self->team.communicator, "the step to go on from", &self->saved_step,
@@ -206,7 +207,8 @@ static hfta_status open_log(hfta_trainer *self) {
   return hfta_log_open(self->program, path, &span, &self->log, self->error);
 }
 
-/// Notes that copies take turns because the device has no room for all of them.
+/// Shows a note if copies take turns because the device has no room for all of
+/// them.
 static void announce_turns(hfta_trainer *self) {
   int64_t count = hfta_instance_turn_count(self->instance);
   if (count > 1)
@@ -217,9 +219,10 @@ static void announce_turns(hfta_trainer *self) {
                        (long long)hfta_instance_turn(self->instance).copies);
 }
 
-/// Returns the path of a file, counted through all fields' training files and
-/// then their test files, if it is a csv file whose first line is taken as a
-/// sample because it has numbers; else NULL.
+/// Returns the path of data file number `index` if it is a csv file without a
+/// declared header whose first line consists of numbers, so that it is read as
+/// a sample; else NULL. Files are numbered over all fields' training files,
+/// then over their test files.
 static const char *guessed_path(const hfta_trainer *self, uint32_t index) {
   const hfta_program *program = self->program;
   bool is_train = index < program->data_field_count;
@@ -231,7 +234,9 @@ static const char *guessed_path(const hfta_trainer *self, uint32_t index) {
   return is_train ? field->train.path : field->test.path;
 }
 
-/// Notes each such file once: some programs write a header of numbers.
+/// Shows a note about each csv file whose first line was taken as a sample,
+/// since that may be a header of numbers. A file that several fields use is
+/// named once.
 static void announce_guesses(hfta_trainer *self) {
   for (uint32_t i = 0; i < 2 * self->program->data_field_count; ++i) {
     const char *path = guessed_path(self, i);
@@ -251,7 +256,7 @@ static void announce_guesses(hfta_trainer *self) {
 void hfta_trainer_announce(hfta_trainer *self) {
   const hfta_program *program = self->program;
   hfta_progress *progress = &self->progress;
-  // A screen prints the job's name before each note.
+  // A screen prints the job's name before each line.
   bool is_named = !self->options->screen;
   hfta_progress_note(
       progress, "%s%s%lld copies, batch %lld, %lld steps an epoch, %d threads",

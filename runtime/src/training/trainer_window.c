@@ -1,4 +1,4 @@
-//===- trainer_window.c - Steps that copies run turn by turn --------------===//
+//===- trainer_window.c - Windows of several steps ------------------------===//
 
 #include "schedule/ahead.h"
 #include "schedule/window.h"
@@ -13,15 +13,15 @@ int64_t hfta_trainer_log_every(const hfta_trainer *self) {
   return every ? every : HFTA_DEFAULT_LOG_EVERY;
 }
 
-/// Returns the number of steps up to the next multiple of `every`, if there is
-/// one, but at most `most`.
+/// Returns the number of steps from `step` to the next multiple of `every`, at
+/// most `most`. If `every` isn't positive, returns `most`.
 static int64_t up_to(int64_t step, int64_t every, int64_t most) {
   int64_t left = every > 0 ? every - step % every : most;
   return left < most ? left : most;
 }
 
-/// Returns 1 for the first step, which is logged alone, and while there is a
-/// trace or a preconditioner, whose records are per step.
+/// Steps run one by one if records are needed for each step: while there is a
+/// trace or a preconditioner, and for the first step, which is always logged.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
   bool takes_windows = hfta_instance_takes_windows(self->instance) ||
@@ -32,17 +32,17 @@ int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   steps = up_to(step, hfta_trainer_log_every(self), steps);
   steps = up_to(step, self->steps_per_epoch, steps);
   steps = up_to(step, self->options->every, steps);
-  // Steps that are too many for one window are divided into windows of similar
-  // length.
+  // If the steps don't fit into one window, they are divided into windows of
+  // similar length.
   int64_t windows =
       (steps + HFTA_MOST_WINDOW_STEPS - 1) / HFTA_MOST_WINDOW_STEPS;
   return (steps + windows - 1) / windows;
 }
 
-/// The current window, with the number of its first step.
+/// The window that is being run.
 typedef struct position {
   hfta_trainer *trainer;
-  int64_t first;
+  int64_t first; ///< number of the window's first step
   int64_t steps;
 } position;
 
@@ -54,8 +54,8 @@ static hfta_status take(void *argument, int64_t step,
                                                self->first + step, inputs);
   if (status == HFTA_OK)
     status = hfta_trainer_take_rates(trainer, trainer->instance);
-  // After the last step, the next turn begins again with the first step's
-  // batch.
+  // After the window's last step, the next turn begins with the batch of the
+  // first step, so there is nothing to offer.
   if (status == HFTA_OK && step + 1 < self->steps)
     hfta_feed_offer(trainer->feeding.feed, trainer->instance);
   return status;

@@ -1,7 +1,7 @@
 //===- Export.h - hfta.model to ONNX ----------------------------*- C++ -*-===//
 //
-// The inference graph of one copy is exported as a template, which the runtime
-// fills with that copy's tensors (hfta_export_template in hfta/program.h).
+// Exports the inference graph of one copy as a template, which the runtime
+// completes with that copy's weights (hfta_export_template in hfta/program.h).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EXPORT_ONNX_EXPORT_H
@@ -14,19 +14,21 @@
 
 namespace mlir::hfta {
 
+/// An ONNX model without its weights.
 struct OnnxExportTemplate {
-  std::string header; ///< serialized ModelProto without its graph
-  std::string graph;  ///< serialized GraphProto without the parameters
-  /// The variables that the graph reads: its initializers, under these names.
+  std::string header; ///< a serialized ModelProto without the graph
+  std::string graph;  ///< a serialized GraphProto without the initializers
+  /// Names of the variables that the graph reads. They become initializers of
+  /// the same names.
   std::vector<std::string> parameters;
-  /// Whether axis 0 of inputs and outputs is the symbol "batch"; if false, the
-  /// graph needs the model's batch size and fixes it.
+  /// Whether axis 0 of inputs and outputs is the symbol "batch". If false, the
+  /// graph is only valid for the model's own batch size.
   bool symbolicBatch = false;
 };
 
-/// Exports the model's @forward in inference mode (one copy, before fusion): IR
-/// 8, operator set 17. Names of inputs, outputs and parameters are kept. Fails,
-/// with one diagnostic per op, if some ops can't be written.
+/// Exports @forward of an unfused model, in inference mode, as IR version 8 and
+/// operator set 17. Names of inputs, outputs and parameters are kept. Fails if
+/// some ops can't be exported, with one diagnostic for each.
 FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model);
 
 } // namespace mlir::hfta

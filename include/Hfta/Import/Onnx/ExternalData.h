@@ -10,9 +10,9 @@
 
 namespace mlir::hfta {
 
-/// Returns the paths of the files that hold elements of a model's tensors,
-/// which ONNX calls external data; none if `path` is no model. Reads the whole
-/// file.
+/// Returns the paths of the files beside an ONNX model that hold elements of
+/// its tensors (ONNX's external data). Returns an empty list if `path` isn't an
+/// ONNX model. Reads the whole file `path`.
 std::vector<std::string> getExternalDataFiles(llvm::StringRef path);
 
 } // namespace mlir::hfta

@@ -25,9 +25,10 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// Turns a pad that ops read into a tensor whose borders are filled and whose
-/// inside is the source. (A pad that is a result would not be computed in the
-/// result's memory.)
+/// Decomposes a pad that only structured ops and slices read: fills the borders
+/// of a tensor and inserts the source. A pad that is a result of the kernel is
+/// left to another pattern, as it wouldn't be computed in the result's memory
+/// in this way.
 struct DecomposePad : public OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -45,7 +46,8 @@ struct DecomposePad : public OpRewritePattern<tensor::PadOp> {
     ArrayRef<int64_t> shape = op.getResultType().getShape();
     Value result = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,
                                            op.getResultType().getElementType());
-    // Along later axes, what earlier axes' borders contain needs no filling.
+    // Along each axis, only that part of the borders is filled which earlier
+    // axes' borders don't contain.
     SmallVector<int64_t> offsets(shape.size(), 0), sizes(shape);
     for (auto [axis, low, high] :
          llvm::enumerate(op.getStaticLow(), op.getStaticHigh())) {
@@ -94,7 +96,8 @@ private:
 };
 } // namespace
 
-/// Turns other pads into a filled tensor into which the source is inserted.
+/// Decomposes all pads: those that `DecomposePad` doesn't match become a filled
+/// tensor into which the source is inserted.
 static LogicalResult decomposePads(func::FuncOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<DecomposePad>(kernel.getContext(), /*benefit=*/2);
@@ -107,8 +110,8 @@ static LogicalResult bufferize(func::FuncOp kernel) {
   IRRewriter rewriter(kernel.getContext());
   if (failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
     return failure();
-  // Equal slices of an argument that a result overwrites must be one value for
-  // the analysis to find that elements are read and written in place.
+  // The analysis finds that elements are read and written in place only if
+  // equal slices of an argument that a result overwrites are one value.
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
   bufferization::OneShotBufferizationOptions options;
@@ -117,7 +120,7 @@ static LogicalResult bufferize(func::FuncOp kernel) {
   return bufferization::runOneShotBufferize(kernel, options, state);
 }
 
-/// Turns copies into linalg ops; copies of a buffer to itself are erased.
+/// Turns copies into linalg ops, and erases copies of a buffer to itself.
 static void replaceCopies(func::FuncOp kernel) {
   IRRewriter rewriter(kernel.getContext());
   kernel.walk([&](memref::CopyOp copy) {
@@ -141,8 +144,8 @@ struct BufferizeKernelsPass
         kernels.push_back(kernel);
     if (failed(failableParallelForEach(&getContext(), kernels, decomposePads)))
       return signalPassFailure();
-    // Constant tensors become globals, which the module gets one after the
-    // other.
+    // Kernels with constant tensors aren't lowered in parallel, as
+    // bufferization adds globals for these to the module.
     SmallVector<func::FuncOp> separate, sharing;
     for (func::FuncOp kernel : kernels)
       (hasConstantTensors(kernel) ? sharing : separate).push_back(kernel);

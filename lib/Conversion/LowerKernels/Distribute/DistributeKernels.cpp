@@ -23,7 +23,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Rewrites one kernel.
+/// Rewrites one kernel so that it computes a work item on memory.
 class KernelDistributor {
 public:
   KernelDistributor(func::FuncOp kernel, ArrayRef<int64_t> ties)
@@ -34,13 +34,14 @@ public:
 private:
   void makeArguments();
   SmallVector<Value> createBegins();
-  /// Returns the loop over parts that computes the only result and may be cut;
-  /// null if there is none.
+  /// Returns the loop over parts that computes the only result and can be cut
+  /// into items; null if there is none.
   scf::ForOp findParts();
-  /// Restricts the loop to the item's iterations, which compute in the result's
-  /// memory.
+  /// Restricts the loop to the item's iterations, which compute directly in the
+  /// result's memory.
   void cutParts(scf::ForOp loop, int64_t items);
-  /// Computes the item's part of a result in the tensor of its memory.
+  /// Builds the item's part of a result in `target`, the tensor of the result's
+  /// memory. Returns the new tensor.
   Value computePart(Value result, Value target,
                     MutableArrayRef<TensorSlicer> slicers);
   Value addTensor(BlockArgument argument, Type type, bool writable);
@@ -49,7 +50,8 @@ private:
   ArrayRef<int64_t> ties;
   IRRewriter rewriter;
   SmallVector<ItemAxis> axes;
-  /// The destination of each result: memory, and the tensor that it holds.
+  /// For each result, the memory that it is written to, and the tensor in that
+  /// memory.
   SmallVector<BlockArgument> targets;
   SmallVector<Value> targetTensors;
   BlockArgument item;
@@ -61,8 +63,8 @@ static MemRefType getMemoryType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   if (tensor.getNumElements() > 0)
     return MemRefType::get(tensor.getShape(), tensor.getElementType());
-  // MLIR takes the strides of the default layout to be dynamic outside of an
-  // axis of length 0, and passes no pointer for such memory.
+  // In memory with an axis of length 0, MLIR takes the strides of the default
+  // layout to be dynamic outside of this axis, and passes no pointer.
   SmallVector<int64_t> strides(tensor.getRank(), 1);
   return MemRefType::get(
       tensor.getShape(), tensor.getElementType(),
@@ -70,7 +72,7 @@ static MemRefType getMemoryType(Type type) {
 }
 
 /// Replaces each constant of equal elements among the operands of `end` by a
-/// linalg.fill, so that no memory is read for it.
+/// linalg.fill, so that it isn't read from memory.
 static void replaceSplats(RewriterBase &rewriter, Operation *end) {
   for (OpOperand &use : end->getOpOperands()) {
     auto constant = use.get().getDefiningOp<arith::ConstantOp>();
@@ -88,7 +90,7 @@ static void replaceSplats(RewriterBase &rewriter, Operation *end) {
   }
 }
 
-/// Creates the tensor in an argument's memory.
+/// Creates the tensor in the memory of an argument.
 Value KernelDistributor::addTensor(BlockArgument argument, Type type,
                                    bool writable) {
   OpBuilder::InsertionGuard guard(rewriter);
@@ -124,7 +126,7 @@ void KernelDistributor::makeArguments() {
       kernel.getLoc());
 }
 
-/// Returns where the item's part of each axis begins.
+/// Returns the index at which the item's part of each axis begins.
 SmallVector<Value> KernelDistributor::createBegins() {
   Location loc = kernel.getLoc();
   SmallVector<Value> begins(axes.size());
@@ -167,9 +169,9 @@ Value KernelDistributor::computePart(Value result, Value target,
                                        sizes, strides);
 }
 
-/// Returns the loop over parts, whose items write their own parts of memory. A
-/// loop that starts from another tensor's elements can't be cut: it would first
-/// have to copy all of them.
+/// A loop over parts writes disjoint parts of the result, so its iterations can
+/// be items. But if it starts from another tensor's elements, it can't be cut,
+/// as every item would have to copy all of these first.
 scf::ForOp KernelDistributor::findParts() {
   Operation *end = kernel.getBody().front().getTerminator();
   if (end->getNumOperands() != 1)

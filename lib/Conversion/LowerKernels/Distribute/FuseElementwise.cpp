@@ -31,14 +31,15 @@ static int64_t getIterations(linalg::LinalgOp op) {
   return iterations;
 }
 
-/// Returns whether every element is a copy of an operand's or a constant.
+/// Returns whether every element of the result is a copy of an operand's
+/// element or a constant.
 static bool isCopy(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
     return inner.hasTrait<OpTrait::ConstantLike>();
   });
 }
 
-/// Returns whether the op leaves the order of its operands' axes as it is.
+/// Returns whether the op keeps the order of its operands' axes.
 static bool keepsOrder(linalg::GenericOp op) {
   return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
     SmallVector<unsigned> axes;
@@ -53,8 +54,9 @@ static bool isElementwiseOp(linalg::GenericOp op) {
   return op && op.getNumParallelLoops() == op.getNumLoops();
 }
 
-/// Returns whether computing an element again takes no longer than reading it:
-/// a few sums and products of one element and of numbers for whole rows.
+/// Returns whether computing an element takes no longer than reading it from
+/// memory: it consists of a few sums and products of one element and of numbers
+/// that whole rows share.
 static bool isCheap(linalg::GenericOp op) {
   int64_t size = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {
@@ -83,8 +85,8 @@ static bool isRepeated(linalg::GenericOp op) {
           }));
 }
 
-/// Returns whether fusing the value's op into its user computes no element
-/// twice and makes no other access slower.
+/// Returns whether fusing the producer of an operand into the operand's user
+/// computes no element twice and makes no access slower.
 static bool isProfitable(OpOperand &use) {
   auto producer = use.get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
@@ -106,7 +108,8 @@ static Operation *getFirstUser(Operation *op) {
   return first;
 }
 
-/// Fuses one op into one user; returns false if that can't be done.
+/// Fuses the producer of an operand into the operand's user. Returns false if
+/// that isn't possible.
 static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   Operation *producer = use.get().getDefiningOp();
   Operation *consumer = use.getOwner();
@@ -128,8 +131,8 @@ static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   rewriter.eraseOp(consumer);
   if (producer->use_empty())
     rewriter.eraseOp(producer);
-  // Duplicates are removed: an operand that occurs twice would be computed
-  // twice, and its own operands four times.
+  // Removes duplicates: an operand that occurs twice would be computed twice,
+  // and its own operands four times.
   FailureOr<linalg::GenericOp> unique =
       linalg::deduplicateOperandsAndRemoveDeadResults(
           rewriter, cast<linalg::GenericOp>(fused->fusedOp),
@@ -141,14 +144,15 @@ static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   return true;
 }
 
-/// Fuses `op` into a user if that pays.
+/// Fuses `op` into one of its users if that pays. Returns whether it did.
 static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
   Operation *first = getFirstUser(op);
   for (OpOperand &use : op->getUses()) {
     if (use.getOwner()->getBlock() != op->getBlock() || !isProfitable(use))
       continue;
     if (!isRepeated(op)) {
-      // Later users take the value from the fused op.
+      // Later users take the value from the fused op, so it has to be the first
+      // user.
       auto consumer = cast<linalg::GenericOp>(use.getOwner());
       bool hasOthers = llvm::any_of(
           op->getUsers(), [&](Operation *user) { return user != consumer; });
@@ -162,8 +166,8 @@ static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
 }
 
 namespace {
-/// Replaces an operand whose elements are all equal, and which would be read
-/// from memory, by a scalar in the body.
+/// Replaces an operand of equal elements, which would be read from memory, by a
+/// scalar in the body.
 struct InlineSplats : public OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -186,8 +190,8 @@ struct InlineSplats : public OpRewritePattern<linalg::GenericOp> {
   }
 };
 
-/// Moves a pad after the transposition of its result, so that the elements are
-/// moved once, to their final place.
+/// Moves a pad behind the transposition of its result, so that elements are
+/// moved only once, to their final place.
 struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -217,7 +221,7 @@ struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
 };
 } // namespace
 
-/// Applies patterns that enable fusion or clean up after it.
+/// Applies patterns that make fusion possible or clean up after it.
 static LogicalResult simplify(func::FuncOp kernel) {
   MLIRContext *context = kernel.getContext();
   RewritePatternSet patterns(context);

@@ -1,7 +1,7 @@
 //===- ItemPlan.cpp - How a kernel is cut into work items -----------------===//
 //
-// Cutting an axis divides the work of those ops that then compute only a part;
-// the others are computed by every item.
+// If an axis is cut, items compute only a part of some ops; all other ops are
+// computed as a whole by every item.
 //===----------------------------------------------------------------------===//
 
 #include "Distribute/ItemPlan.h"
@@ -19,7 +19,8 @@ using namespace mlir::hfta;
 
 using Costs = ReferenceModel::Items;
 
-/// Returns for how many threads the kernels of one of `copies` copies are cut.
+/// Returns the number of threads for which a kernel of one of `copies` copies
+/// is cut.
 static int64_t getCopyThreads(int64_t copies) {
   return std::clamp<int64_t>(Costs::kThreads / std::max<int64_t>(copies, 1), 1,
                              Costs::kMaxCopyThreads);
@@ -32,7 +33,7 @@ static double getElements(Type type) {
 
 namespace {
 
-/// An axis that can be cut, and the ops of which items then compute only a
+/// An axis that can be cut, and the ops of which an item then computes only a
 /// part.
 struct Candidate {
   int64_t axis = 0, extent = 0;
@@ -51,29 +52,32 @@ public:
   }
 
   SmallVector<ItemAxis> plan();
-  /// Returns into how many items `iterations` of a loop are cut whose total is
-  /// `work`.
+  /// Returns the number of items into which a loop of `iterations` iterations
+  /// is cut; `work` is the work of all iterations.
   int64_t planParts(int64_t iterations, double work);
 
 private:
   void findCandidates();
   bool canCut(int64_t axis);
-  /// Tries all ways to cut the axes from candidate `next` on.
+  /// Tries all ways to cut the axes from candidate `next` on. `items` is the
+  /// number of items so far. Remembers the fastest way.
   void search(size_t next, int64_t items);
+  /// Estimates the work of one item if axes are cut into `parts`.
   double getItemWork();
-  /// Estimates the time until all threads have done `items` of that much work
-  /// each.
+  /// Estimates the time until all threads have completed `items` items with
+  /// this much work each.
   double getTime(int64_t items, double work) const;
   double getOpWork(Operation *op) const;
   double getLinalgWork(linalg::LinalgOp op) const;
   double getVectorFactor(linalg::LinalgOp op) const;
   double getReuseFactor(linalg::LinalgOp op) const;
   SmallVector<int64_t> getSizes(linalg::LinalgOp op) const;
-  /// Returns the factor by which accesses are slower because of the memory that
-  /// an item accesses.
+  /// Returns the factor by which accesses are slower because an item's memory
+  /// exceeds near caches.
   double getDistanceFactor();
   bool isScattered() const;
-  /// Returns the share of an op that an item computes when axes are cut.
+  /// Returns the share of an op that an item computes if axes are cut into
+  /// `parts`.
   double getShare(Operation *op) const;
   double getShare(OpOperand &operand) const;
 
@@ -82,10 +86,10 @@ private:
   SmallVector<Candidate> candidates;
   SmallVector<int64_t> parts, best;
   double bestTime = 0;
-  int64_t threads; ///< threads that share the work of one copy
+  int64_t threads; ///< threads that share the work of a copy
   int64_t limit = 1;
-  /// Whether the kernel does nothing but make passes over its elements; and
-  /// whether it makes several.
+  /// Whether the kernel does nothing but pass over its elements, and whether it
+  /// does so several times.
   bool isStream = false, hasPasses = false;
   double distanceFactor = 1;
 };
@@ -142,8 +146,8 @@ static bool multiplies(linalg::LinalgOp op) {
   return !op.getBlock()->getOps<math::FmaOp>().empty();
 }
 
-/// Returns whether a tile of sums that is one vector wide reads a number for
-/// every product, as vectors differ along `axis` only.
+/// Returns whether, in a tile of sums that is one vector wide, each product
+/// needs a scalar load of its own, as vectors differ along `axis` only.
 static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
   if (op.getNumReductionLoops() == 0)
     return false;
@@ -160,7 +164,7 @@ static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
   return true;
 }
 
-/// Returns the sizes of the op's loops over an item's part.
+/// Returns the sizes of the op's loops in one item.
 SmallVector<int64_t> ItemPlanner::getSizes(linalg::LinalgOp op) const {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (auto [candidate, count] : llvm::zip(candidates, parts)) {
@@ -171,8 +175,9 @@ SmallVector<int64_t> ItemPlanner::getSizes(linalg::LinalgOp op) const {
   return sizes;
 }
 
-/// Returns the factor by which products of two vectors are slower because what
-/// is read of one input serves few elements of the other.
+/// Returns the factor by which products of two vectors are slower because
+/// elements that are read of one input are reused for few elements of the
+/// other.
 double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
@@ -197,14 +202,14 @@ double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
   return std::max(1.0, Costs::kReadFactor * reads);
 }
 
-/// Returns the factor by which an op is slower because the rest of its
-/// innermost parallel axis doesn't fill vectors.
+/// Returns the factor by which an op is slower because its innermost parallel
+/// axis isn't a multiple of the vector size.
 double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
   if (last == kinds.rend())
     return 1;
-  // Reductions over long rows have vectors along them.
+  // Reductions along long rows have vectors along the rows instead.
   if (last != kinds.rbegin() &&
       op.getStaticLoopRanges().back() >= ReferenceModel::Sums::kMinReducedRow &&
       !multiplies(op))
@@ -250,14 +255,14 @@ double ItemPlanner::getOpWork(Operation *op) const {
   return work;
 }
 
-/// Returns whether a kernel computes sums of products, whose own loops move
-/// their operands through the caches.
+/// Returns whether a kernel computes sums of products. Their own loops decide
+/// how operands move through the caches.
 static bool multiplies(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
                       [](linalg::LinalgOp op) { return multiplies(op); });
 }
 
-/// Returns whether an op reads what another one has computed.
+/// Returns whether an op reads the result of another op of the kernel.
 static bool readsComputed(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
                       [](linalg::LinalgOp op) {
@@ -268,7 +273,7 @@ static bool readsComputed(func::FuncOp kernel) {
                       });
 }
 
-/// Returns whether items write parts of the results that aren't contiguous.
+/// Returns whether an item writes parts of the results that aren't contiguous.
 bool ItemPlanner::isScattered() const {
   bool sawWhole = false;
   for (auto [candidate, count] : llvm::zip(candidates, parts)) {
@@ -302,8 +307,8 @@ double ItemPlanner::getItemWork() {
   return work;
 }
 
-/// The time of all threads together counts as well, as other copies may keep
-/// them busy.
+/// The total time of all threads is weighted in, as other copies may keep the
+/// threads busy.
 double ItemPlanner::getTime(int64_t items, double work) const {
   double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
                   Costs::kTotalWeight * static_cast<double>(items) /
@@ -355,7 +360,7 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
 }
 
 int64_t ItemPlanner::planParts(int64_t iterations, double work) {
-  // Each item repeats whatever else the kernel computes.
+  // Each item repeats everything else that the kernel computes.
   double others = getItemWork();
   auto most = static_cast<int64_t>(
       std::min(static_cast<double>(Costs::kMost), work / Costs::kWork));

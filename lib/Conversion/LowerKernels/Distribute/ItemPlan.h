@@ -8,18 +8,20 @@
 
 namespace mlir::hfta {
 
-/// One axis that all results share, cut into `parts` of `size` elements.
+/// An axis that all results have in common, cut into `parts` parts of `size`
+/// elements.
 struct ItemAxis {
   int64_t axis, parts, size;
 };
 
-/// Returns the axes that are cut of the results of a kernel on tensors, the
-/// outermost first. They follow from the kernel's ops and shapes, and from how
-/// many copies share the threads.
+/// Returns the axes of the results of a kernel on tensors that are cut, the
+/// outermost first. They follow from the kernel's ops and shapes, and from the
+/// number of copies, which share the threads.
 SmallVector<ItemAxis> planItems(func::FuncOp kernel);
 
-/// Returns into how many items the iterations of a kernel's loop over parts are
-/// cut; 1 if they aren't. It follows from the same.
+/// Returns the number of items into which the iterations of a kernel's loop
+/// over parts are cut; 1 if they aren't cut. It follows from the kernel's ops
+/// and shapes, and from the number of copies.
 int64_t planParts(func::FuncOp kernel, scf::ForOp loop);
 
 } // namespace mlir::hfta

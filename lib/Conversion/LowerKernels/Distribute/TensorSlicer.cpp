@@ -16,8 +16,8 @@ using Ranges = std::optional<SmallVector<PartRange>>;
 // Parts of operands
 //===----------------------------------------------------------------------===//
 
-/// Adds `expression`'s constant factors of each axis to `factors`, which ends
-/// with the constant term. Fails unless it is linear.
+/// Adds the factors of each axis in `factor * expression` to `factors`; the
+/// last element is the constant term. Fails unless the expression is linear.
 static LogicalResult addTerms(AffineExpr expression, int64_t factor,
                               MutableArrayRef<int64_t> factors) {
   if (auto axis = dyn_cast<AffineDimExpr>(expression)) {
@@ -40,7 +40,8 @@ static LogicalResult addTerms(AffineExpr expression, int64_t factor,
   return addTerms(binary.getLHS(), factor * constant.getValue(), factors);
 }
 
-/// Returns the iteration axis that is the index into `axis` of the op's result.
+/// Returns the parallel iteration axis whose index is the index along `axis` of
+/// the op's result; nothing if there is none.
 static std::optional<unsigned> getIterationAxis(linalg::LinalgOp op,
                                                 unsigned result, int64_t axis) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
@@ -80,15 +81,17 @@ static Ranges getLinalgRanges(linalg::LinalgOp op, unsigned result,
                         factors[*iteration], 0, window});
       found = true;
     }
-    // Every item would write the whole of this result.
+    // The op can't be cut if it has a result without this axis: every item
+    // would write that whole result.
     if (!found && op.isDpsInit(&operand))
       return std::nullopt;
   }
   return ranges;
 }
 
-/// Returns the axis of `shape` that corresponds to `axis` of `other` under a
-/// reshape that groups axes of `fine` into those of `coarse`.
+/// Returns the axis that corresponds to `axis` under a reshape between `fine`,
+/// whose axes `groups` lists, and a coarser shape. `fromFine`: `axis` belongs
+/// to `fine`. Returns nothing unless the axis has all elements of its group.
 static std::optional<int64_t>
 getReshapedAxis(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> fine,
                 int64_t axis, bool fromFine) {
@@ -111,8 +114,8 @@ getReshapedAxis(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> fine,
   return std::nullopt;
 }
 
-/// Returns the axis of a slice's larger tensor that is `axis` of the smaller
-/// one.
+/// Returns the axis of a slice's larger tensor that corresponds to `axis` of
+/// the smaller one.
 template <typename OpTy>
 static int64_t getLargeAxis(OpTy op, int64_t axis) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
@@ -251,7 +254,8 @@ void TensorSlicer::shiftIndices(Operation *clone, OpResult result,
   });
 }
 
-/// Creates an op without operands: `tensor.empty` or a splat constant.
+/// Creates a smaller clone of an op without operands: `tensor.empty` or a splat
+/// constant.
 static Value createLeaf(RewriterBase &rewriter, Operation *op,
                         RankedTensorType type) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -262,9 +266,9 @@ static Value createLeaf(RewriterBase &rewriter, Operation *op,
                                  type.getElementType());
 }
 
-/// Creates a slice of `tensor`, which may be a slice itself. Bufferization
-/// finds that a slice of an argument is read and written in place, but not that
-/// a slice of a slice is.
+/// Creates a slice of `tensor`. If `tensor` is a slice itself, creates a slice
+/// of its source where possible: bufferization finds that a slice of an
+/// argument is read and written in place, but doesn't for a slice of a slice.
 static Value createSlice(RewriterBase &rewriter, Location loc,
                          RankedTensorType type, Value tensor,
                          SmallVector<OpFoldResult> offsets,
@@ -288,7 +292,8 @@ static Value createSlice(RewriterBase &rewriter, Location loc,
                                         sizes, strides);
 }
 
-/// Clones an op with one result that moves elements.
+/// Clones an op that moves elements, so that it computes only the range of
+/// `axis` that `type` has.
 static Value createMoved(RewriterBase &rewriter, Operation *op,
                          RankedTensorType type, ValueRange operands,
                          int64_t axis) {

@@ -14,9 +14,9 @@
 
 namespace mlir::hfta {
 
-/// The part of an operand that an op reads for a range of one of its results'
-/// axes: elements [begin, begin + size) need (size - 1) * scale + window
-/// elements of the operand's `axis`, from begin * scale + shift on.
+/// The part of an operand that an op reads for a range of an axis of a result.
+/// Elements [begin, begin + size) need (size - 1) * scale + window elements
+/// along the operand's `axis`, from begin * scale + shift on.
 struct PartRange {
   unsigned operand;
   int64_t axis;
@@ -24,13 +24,13 @@ struct PartRange {
 };
 
 /// Returns the operands of which only a part is needed if only a range of the
-/// result's `axis` is computed; nothing if the op can't compute a part of its
-/// result.
+/// result's `axis` is computed. Returns nothing if the op can't compute a part
+/// of its result.
 std::optional<SmallVector<PartRange>> getPartRanges(OpResult result,
                                                     int64_t axis);
 
-/// Rewrites computations of whole tensors to computations of a range of one
-/// axis that begins at `begin`, an index, and has `size` elements.
+/// Rewrites computations of whole tensors to computations of a range along one
+/// axis. The range begins at the index `begin`.
 class TensorSlicer {
 public:
   TensorSlicer(RewriterBase &rewriter, Value begin)
@@ -38,19 +38,20 @@ public:
 
   Value getBegin() const { return begin; }
 
-  /// Returns elements [begin, begin + size) of `axis`.
+  /// Returns the elements [begin, begin + size) along `axis` of a tensor,
+  /// computed without the rest of the tensor as far as possible.
   Value slice(Value tensor, int64_t axis, int64_t size) {
     return slice(tensor, Range{axis, 1, 0, size});
   }
 
 private:
-  /// The elements from begin * scale + shift on.
+  /// `size` elements along an axis, from begin * scale + shift on.
   struct Range {
     int64_t axis, scale, shift, size;
   };
 
   Value slice(Value tensor, Range range);
-  /// Clones the op of a result so that it computes a part of it.
+  /// Clones the op of a result so that it computes a range of the result.
   void cloneSliced(OpResult result, Range range,
                    ArrayRef<PartRange> operandRanges);
   Value extract(Value tensor, Range range);
@@ -62,13 +63,14 @@ private:
   std::map<std::tuple<void *, int64_t, int64_t, int64_t, int64_t>, Value> known;
 };
 
-/// The ops that are computed only in part when ranges are asked for.
+/// The ops of which only a part is computed when ranges of tensors are
+/// requested.
 struct SlicedOps {
-  /// The ops; for structured ones with the iteration axis that is cut.
+  /// The ops; for structured ops with the iteration axis that is cut.
   llvm::DenseMap<Operation *, std::optional<unsigned>> ops;
   llvm::DenseSet<OpOperand *> operands;
 
-  /// Asks for a range of `axis`.
+  /// Requests a range of `axis` of a tensor.
   void add(Value tensor, int64_t axis);
 };
 

@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns whether an operand runs through `axis` and the next one as through
-/// one axis.
+/// Returns whether an operand is accessed along `axis` and the next axis, of
+/// size `inner`, as along a single axis.
 static bool canJoinIn(linalg::GenericOp op, OpOperand &operand, unsigned axis,
                       int64_t inner) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -32,7 +32,8 @@ static bool canJoinIn(linalg::GenericOp op, OpOperand &operand, unsigned axis,
   if (!place)
     return true;
   auto type = dyn_cast<MemRefType>(operand.get().getType());
-  // The second axis must have been found, and its rows must be dense.
+  // The operand must be accessed along the second axis as well, and its rows
+  // must be dense.
   if (!type || map.getResult(*place) != second ||
       type.getDimSize(*place) != inner)
     return false;
@@ -40,7 +41,7 @@ static bool canJoinIn(linalg::GenericOp op, OpOperand &operand, unsigned axis,
   return strides[*place - 1] == strides[*place] * inner;
 }
 
-/// Finds groups of axes that can be joined.
+/// Returns the axes in groups, each of which can be joined into one axis.
 static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
@@ -76,13 +77,14 @@ public:
   linalg::GenericOp join(RewriterBase &rewriter);
 
 private:
-  /// Returns the groups of the operand's dimensions that are joined.
+  /// Returns an operand's dimensions in groups, each of which is joined into
+  /// one.
   SmallVector<ReassociationIndices> getPlaces(AffineMap map) const;
   AffineMap getMap(AffineMap map) const;
 
   linalg::GenericOp op;
   ArrayRef<ReassociationIndices> groups;
-  /// The new expression of each old axis.
+  /// The new axis of each old axis.
   SmallVector<AffineExpr> newAxis;
 };
 

@@ -7,8 +7,8 @@
 
 namespace mlir::hfta {
 
-/// Joins neighbouring axes through which all operands of an op on memory run
-/// row by row. Returns the op with fewer axes, or `op`.
+/// Joins neighbouring axes of an op on memory into one where every operand is
+/// contiguous across them. Returns the op with fewer axes, or `op` itself.
 linalg::GenericOp joinAxes(RewriterBase &rewriter, linalg::GenericOp op);
 
 } // namespace mlir::hfta

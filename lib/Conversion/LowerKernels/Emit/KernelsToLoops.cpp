@@ -31,8 +31,8 @@ using namespace mlir::hfta;
 // Initial values
 //===----------------------------------------------------------------------===//
 
-/// Returns the op that fills `memory` before `op` reads it, with nothing
-/// between them that uses the same buffer; null if there is none.
+/// Returns the op that fills `memory` before `op` reads it, if no op between
+/// them uses the same buffer; null if there is none.
 static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
   Value root = getRootMemory(memory);
   for (Operation *before = op->getPrevNode(); before;
@@ -53,7 +53,8 @@ static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
   return nullptr;
 }
 
-/// Returns the scalars that results are filled with, and erases the fills.
+/// Returns, for each result, the scalar that it is filled with, or null. Erases
+/// the fills.
 static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
                                             linalg::GenericOp op) {
   SmallVector<Value> initial;
@@ -71,8 +72,8 @@ static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
   return initial;
 }
 
-/// Fills the results' memory after all, as sums wait there between blocks of
-/// their terms and have to start there, too.
+/// Recreates the fills of the results. If terms are added in blocks, sums are
+/// kept in memory between blocks and have to start there.
 static void returnInitialValues(RewriterBase &rewriter, linalg::GenericOp op,
                                 MutableArrayRef<Value> initial) {
   for (auto [output, value] : llvm::zip(op.getDpsInits(), initial)) {
@@ -129,8 +130,8 @@ struct KernelsToLoopsPass
     func::FuncOp kernel = getOperation();
     if (!kernel->hasAttr(kItemsAttrName) || kernel.isDeclaration())
       return;
-    // Ops are lowered from the last to the first, so that the op before is
-    // still whole when its fill is taken; fills that are left come at the end.
+    // Lowers ops from the last to the first, so that the op before is still
+    // structured when its fill is taken, and all remaining fills at the end.
     IRRewriter rewriter(&getContext());
     TargetModel target = TargetModel::get(kernel);
     for (bool fills : {false, true}) {

@@ -25,9 +25,10 @@ SmallVector<Value> LoopEmitter::getIndices(OpOperand &operand,
   return loops.getIndices(operand, offsets);
 }
 
-/// Loads every `stride`-th element from the first one on. It loads neighbours,
-/// up to the last element that is needed: each load begins with the last
-/// element of the one before.
+/// Loads every `stride`-th element, beginning with the piece's first one. It
+/// loads vectors of neighbours up to the last element that is needed, and
+/// shuffles them together. Each vector begins with the last element of the one
+/// before.
 Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
                                int64_t stride) {
   Location loc = op.getLoc();
@@ -46,8 +47,8 @@ Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
       result = loaded;
       continue;
     }
-    // The lanes that this load has or, the first time, the one before it. Lanes
-    // that later loads have don't matter yet.
+    // For each lane, the index of its element in the result so far followed by
+    // this vector. Lanes whose elements are in later vectors don't matter yet.
     SmallVector<int64_t> mask;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int64_t element = lane * stride;
@@ -61,7 +62,8 @@ Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
   return result;
 }
 
-/// Loads an element, or a vector if the operand differs between lanes.
+/// Loads an element, or a vector if the operand's elements differ between
+/// lanes.
 Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   Location loc = op.getLoc();
   Value memory = operand.get();
@@ -91,7 +93,8 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   return vector::FromElementsOp::create(builder, loc, type, scalars);
 }
 
-/// Pieces that need the same elements share one load.
+/// Pieces that need the same elements have the same key, so that they share one
+/// load.
 std::pair<unsigned, SmallVector<int64_t>>
 LoopEmitter::getKey(OpOperand &operand, const Piece &piece) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -112,7 +115,7 @@ Value LoopEmitter::loadInput(OpOperand &operand, const Piece &piece,
   return value;
 }
 
-/// Concatenates vectors, whose number is a power of two.
+/// Concatenates vectors of equal length; their number is a power of two.
 static Value concatenate(OpBuilder &builder, Location loc,
                          SmallVector<Value> parts) {
   for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
@@ -142,8 +145,8 @@ SmallVector<Value> LoopEmitter::loadSquare(OpOperand &operand,
 void LoopEmitter::loadTransposed(OpOperand &operand, unsigned axis,
                                  int64_t size, const Piece &piece,
                                  Loads &loads) {
-  // If fewer terms are left than a vector has lanes, several squares lie side
-  // by side.
+  // If fewer terms are left than a vector has lanes, a vector needs several
+  // squares side by side.
   int64_t side = std::min(size, piece.lanes);
   if (side == 1)
     return;
@@ -287,7 +290,8 @@ SmallVector<Value> LoopEmitter::emitTransposed(unsigned axis,
                                                ValueRange running) {
   int64_t size = loops.sizes[axis], begin = 0;
   SmallVector<Value> sums(running);
-  // Full blocks come first, then the rest in halves.
+  // Emits as many full blocks as possible, then blocks of half the size, and so
+  // on.
   for (int64_t block = plan.lanes; begin < size; block /= 2) {
     int64_t end = size - (size - begin) % block;
     sums = loops.emitCarrying(
@@ -401,7 +405,7 @@ Value LoopEmitter::createLead() {
       loops.getIndices(output, SmallVector<int64_t>(loops.sizes.size(), 0));
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, output.get());
-  // Arguments begin on a cache line.
+  // The memory of arguments begins on a cache line, so only the index counts.
   Value place = metadata.getOffset();
   for (auto [index, stride] : llvm::zip(indices, metadata.getStrides()))
     place = arith::AddIOp::create(
@@ -413,8 +417,8 @@ Value LoopEmitter::createLead() {
   return arith::RemUIOp::create(builder, loc, left, lanes);
 }
 
-/// Emits one vector, of which those lanes are stored whose index compares with
-/// `bound`.
+/// Emits one vector, and stores only those lanes whose index compares with
+/// `bound` as `predicate` says.
 void LoopEmitter::emitMasked(arith::CmpIPredicate predicate, Value bound) {
   Location loc = op.getLoc();
   SmallVector<int64_t> numbers =
@@ -428,10 +432,10 @@ void LoopEmitter::emitMasked(arith::CmpIPredicate predicate, Value bound) {
   mask = Value();
 }
 
-/// Emits the first and the last vector at the ends of the axis, and aligned
-/// vectors between them. Of the first and last vector only the lanes are stored
-/// that aren't in an aligned vector: a cache line that has been written would
-/// have to leave the cache before it could be stored past it.
+/// Emits aligned vectors, which are stored past the caches, and the first and
+/// last vector of the axis, of which only those lanes are stored that no
+/// aligned vector contains: a cache line that has been written would first have
+/// to leave the cache before it could be written past it.
 void LoopEmitter::emitStream() {
   unsigned axis = *plan.vectorAxis;
   int64_t block = plan.vectors * plan.lanes, size = loops.sizes[axis];
@@ -449,8 +453,8 @@ void LoopEmitter::emitStream() {
   streaming = true;
   loops.emitLoopFrom(axis, lead, size - block + 1, block,
                      [&] { emitRows(0, parts); });
-  // From the first block on that would go beyond the end single vectors are
-  // emitted.
+  // Emits single vectors where a whole block would go beyond the end of the
+  // axis.
   Value begin =
       arith::SubIOp::create(builder, loc, constant(size), getRest(block));
   loops.emitLoopFrom(axis, begin, size - plan.lanes + 1, plan.lanes,
@@ -471,7 +475,7 @@ void LoopEmitter::emitColumns() {
   unsigned axis = *plan.vectorAxis;
   loops.emitBlocks(axis, plan.vectors * plan.lanes, [&](int64_t size) {
     SmallVector<VectorPart> parts = plan.getParts(size, loops.sizes[axis]);
-    // Vectors that begin before the block aren't in its panel.
+    // A vector that begins before the block isn't in the block's panel.
     bool packs =
         plan.packed && parts.back().offset >= 0 && parts.front().offset >= 0;
     Value whole = panel;

@@ -13,11 +13,11 @@
 
 namespace mlir::hfta {
 
-/// Writes the loop nest of a linalg.generic on memory, as planned.
+/// Writes the loop nest of a linalg.generic on memory, as a plan describes it.
 class LoopEmitter {
 public:
-  /// `initial` are the values that the results start from, null if they are
-  /// read from memory.
+  /// `initial` holds the initial value of each result, null if it is read from
+  /// memory.
   LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
               ArrayRef<Value> initial, const TargetModel &target)
       : builder(builder), op(op), plan(plan), initial(initial),
@@ -26,8 +26,8 @@ public:
   void emit();
 
 private:
-  /// A vector of a tile: its first lane's offset from the tile's base along
-  /// each axis, and the number of its lanes.
+  /// A vector of a tile: the offsets of its first lane from the tile's base
+  /// along each axis, and its number of lanes.
   struct Piece {
     SmallVector<int64_t> offsets;
     int64_t lanes;
@@ -37,13 +37,14 @@ private:
   void emitBlocks(size_t next);
   void emitOuter(size_t next);
   void emitColumns();
-  /// Emits the columns with most vectors stored past the caches.
+  /// Emits the columns such that most vectors are stored past the caches
+  /// (non-temporal stores).
   void emitStream();
   void emitMasked(arith::CmpIPredicate predicate, Value bound);
   /// Returns the distance from the beginning of the vector axis to the first
-  /// aligned address.
+  /// aligned address, in elements.
   Value createLead();
-  /// Copies the packed input's part for a block of the vector axis.
+  /// Packs the part of an input that a block of the vector axis reads.
   void emitPacking(ArrayRef<VectorPart> parts);
   void emitPackingLoops(size_t next, OpOperand &operand,
                         ArrayRef<VectorPart> parts);
@@ -51,37 +52,39 @@ private:
   void emitRows(size_t next, ArrayRef<VectorPart> parts);
   void emitTile(ArrayRef<VectorPart> parts);
   SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
-  /// Emits the loops over the terms of the tile's sums; returns the sums.
+  /// Emits the loops over the terms of the tile's sums. Returns the sums.
   SmallVector<Value> emitReductions(size_t next, ArrayRef<Piece> pieces,
                                     ValueRange running);
-  /// Emits the innermost of these loops in blocks, for inputs that are
-  /// transposed.
+  /// Emits the innermost loop over terms in blocks, for inputs that are
+  /// transposed in registers.
   SmallVector<Value> emitTransposed(unsigned axis, ArrayRef<Piece> pieces,
                                     ValueRange running);
   SmallVector<Value> emitTransposedBlock(unsigned axis, int64_t size,
                                          ArrayRef<Piece> pieces,
                                          ValueRange running);
-  /// Reads `size` terms of a transposed input.
+  /// Loads `size` terms of an input that is transposed in registers.
   void loadTransposed(OpOperand &operand, unsigned axis, int64_t size,
                       const Piece &piece, Loads &loads);
-  /// Reads `side` terms for as many lanes, and returns one vector for each
-  /// term.
+  /// Loads `side` terms for `side` lanes and transposes them. Returns one
+  /// vector for each term.
   SmallVector<Value> loadSquare(OpOperand &operand, const Piece &piece,
                                 int64_t firstLane, int64_t side);
-  /// Emits the body for each piece; `running` are the results' values so far.
+  /// Emits the body for each piece. `running` holds the results' values so far.
+  /// Returns the next values.
   SmallVector<Value> emitBody(ArrayRef<Piece> pieces, ValueRange running,
                               Loads &loads);
 
   SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
   void store(ArrayRef<Piece> pieces, ValueRange results);
   Value loadInput(OpOperand &operand, const Piece &piece, Loads &loads);
-  /// Returns the key in `loads` of what a piece reads.
+  /// Returns the key in `loads` of the elements that a piece reads of an
+  /// operand.
   std::pair<unsigned, SmallVector<int64_t>> getKey(OpOperand &operand,
                                                    const Piece &piece);
   Value load(OpOperand &operand, const Piece &piece);
   Value loadStrided(OpOperand &operand, const Piece &piece, int64_t stride);
   void storeTo(OpOperand &operand, const Piece &piece, Value value);
-  /// Returns an operand's indices for one lane.
+  /// Returns the indices at which a lane of a piece accesses an operand.
   SmallVector<Value> getIndices(OpOperand &operand, const Piece &piece,
                                 int64_t lane = 0);
 
@@ -91,14 +94,14 @@ private:
   ArrayRef<Value> initial;
   AxisLoops loops;
   Prefetcher prefetcher;
-  /// The memory to which the packed input is copied: its terms in their order,
-  /// then the block of the vector axis.
+  /// The memory to which the packed input is copied: for each of the terms, in
+  /// their order, the elements of a block of the vector axis.
   Value panel;
-  /// Whether vectors are being stored past the caches.
+  /// Whether vectors are currently stored past the caches.
   bool streaming = false;
-  /// Which lanes of a vector are stored; null: all.
+  /// A mask of the lanes that are stored; null: all lanes.
   Value mask;
-  /// The rows of the tile being written, for each of the plan's row axes.
+  /// The number of rows of the current tile along each of the plan's row axes.
   SmallVector<int64_t> rows;
 };
 

@@ -1,4 +1,4 @@
-//===- Prefetch.cpp - Memory of the next work item ------------------------===//
+//===- Prefetch.cpp - Prefetching for the next work item ------------------===//
 
 #include "Emit/Prefetch.h"
 #include "Hfta/Conversion/LowerKernels.h"
@@ -14,7 +14,7 @@ using namespace mlir::hfta;
 
 static constexpr unsigned kAllCaches = 3;
 
-/// Counts the ops before `op` that read `memory`.
+/// Returns the number of ops before `op` in its block that read `memory`.
 static int64_t countReaders(linalg::GenericOp op, Value memory) {
   int64_t readers = 0;
   for (Operation *before = op->getPrevNode(); before;
@@ -27,8 +27,8 @@ static int64_t countReaders(linalg::GenericOp op, Value memory) {
   return readers;
 }
 
-/// Returns the next item's view that corresponds to `view`; null if it is the
-/// same for all items. For the last item it is that item's own one.
+/// Returns the view that corresponds to `view` for the next item; null if the
+/// view is the same for all items. For the last item it is the item's own view.
 static Value createNextView(OpBuilder &builder, func::FuncOp kernel,
                             BlockArgument item, Value view) {
   BackwardSliceOptions options;
@@ -61,7 +61,7 @@ Prefetcher::Prefetcher(OpBuilder &builder, linalg::GenericOp op,
     : builder(builder), lineBytes(target.getLineBytes()) {
   auto kernel = op->getParentOfType<func::FuncOp>();
   Block &body = kernel.getBody().front();
-  // The item's number comes before the scratch memory.
+  // The item's number is the argument before the scratch memory.
   BlockArgument item = body.getArgument(body.getNumArguments() - 2);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto type = dyn_cast<MemRefType>(operand->get().getType());

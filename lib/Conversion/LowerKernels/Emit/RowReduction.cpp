@@ -37,7 +37,8 @@ public:
     int64_t size = loops.sizes[row];
     bool isSmall = llvm::range_size(op.getBody()->without_terminator()) <=
                    Costs::kSmallBody;
-    // The sums take half of the registers, or more if there are few rows.
+    // The running values take half of the registers, or three quarters if there
+    // are several for each row.
     int64_t registerSums = target.getRegisters() * target.getVectorBytes() *
                            (sums > 1 ? 3 : 2) / 4 / (4 * kLanes);
     rowsAtOnce = std::max<int64_t>(
@@ -55,7 +56,7 @@ private:
   void emitRows(int64_t rows);
   Running createNeutral(int64_t rows);
   Running emitTerms(size_t next, ValueRange running, int64_t rows);
-  /// Adds the elements from `begin` after the insertion point's place on to the
+  /// Adds the elements at distance `begin` from the current position to the
   /// running values of one width.
   void addVectors(int64_t begin, size_t width, int64_t rows, Running &running);
   Value combine(unsigned result, Value running, Value next);
@@ -72,8 +73,8 @@ private:
   int64_t rowsAtOnce, sums;
   SmallVector<Operation *> combiners;
   SmallVector<unsigned> outer, reductions;
-  /// The widths of vectors: full ones for each sum, then those of the rest of a
-  /// row.
+  /// The lengths of vectors: full ones for each running sum, then those into
+  /// which the rest of a row is split.
   SmallVector<int64_t> widths;
 };
 
@@ -171,9 +172,9 @@ Value RowReductionEmitter::combine(unsigned result, Value running, Value next) {
   return clone->getResult(0);
 }
 
-/// Combines the sums of full vectors, one half with the other, and halves the
-/// lanes until one is left. Vectors of the rest of the row are combined when
-/// the number of lanes is theirs.
+/// Combines the running values of full vectors in halves, then the lanes of the
+/// last one, until one value is left. A vector of the rest of the row is
+/// combined as soon as the number of lanes equals its length.
 Value RowReductionEmitter::combineLanes(unsigned result,
                                         ArrayRef<Value> byWidth) {
   Location loc = op.getLoc();

@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Lowers an op whose sums, products, maxima or minima run over rows that are
-/// contiguous in memory, in the order of its `RowPlan`. `initial` are the
-/// values that results start from, null if they are read from memory. Returns
-/// false and does nothing for any other op.
+/// Lowers an op whose sums, products, maxima or minima run along rows that are
+/// contiguous in memory, in the order of its `RowPlan`. `initial` holds the
+/// initial value of each result, null if it is read from memory. Returns false
+/// and does nothing for any other op.
 bool emitRowReduction(OpBuilder &builder, linalg::GenericOp op,
                       ArrayRef<Value> initial, const TargetModel &target);
 

@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the axis along which an operand is contiguous, if its last index is
-/// an axis.
+/// Returns the axis along which an operand is contiguous, if the operand's last
+/// index is an axis; else nothing.
 static std::optional<unsigned> getContiguousAxis(linalg::GenericOp op,
                                                  OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -49,8 +49,8 @@ private:
 
   OpBuilder &builder;
   linalg::GenericOp op;
-  /// The axes along which the transposed inputs, and all other operands, are
-  /// contiguous.
+  /// `from` is the axis along which the transposed inputs are contiguous, `to`
+  /// the one along which all other operands are.
   unsigned from, to;
   int64_t lanes;
   AxisLoops loops;
@@ -68,8 +68,8 @@ Value TransposeEmitter::load(OpOperand &operand, ArrayRef<int64_t> offsets,
                     loops.getIndices(operand, offsets), width);
 }
 
-/// Computes and stores `width` elements along `to`; `transposed` holds the
-/// transposed inputs, and null for the others.
+/// Computes and stores `width` elements along `to`. `transposed` holds the
+/// vectors of transposed inputs, and null for other inputs.
 void TransposeEmitter::emitVector(ArrayRef<int64_t> offsets, int64_t width,
                                   ArrayRef<Value> transposed) {
   SmallVector<Value> arguments;
@@ -141,8 +141,8 @@ void TransposeEmitter::emit(size_t next) {
 }
 
 /// Returns the axis along which the inputs that have to be transposed are
-/// contiguous, if all other operands are contiguous along `to` or don't depend
-/// on it.
+/// contiguous, if all other inputs are contiguous along `to` or don't depend on
+/// it. Returns nothing if there is no such axis.
 static std::optional<unsigned> findFromAxis(linalg::GenericOp op, unsigned to) {
   std::optional<unsigned> from;
   for (OpOperand *input : op.getDpsInputOperands()) {

@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Lowers an elementwise op on memory if some of its inputs are contiguous
-/// along another axis than its outputs: squares of both axes are read in
-/// vectors, transposed in registers, computed with, and written in vectors.
-/// Returns false for other ops.
+/// Lowers an elementwise op on memory of which some inputs are contiguous along
+/// another axis than its outputs: reads squares of both axes as vectors,
+/// transposes them in registers, computes on vectors and writes vectors.
+/// Returns false and does nothing for other ops.
 bool emitTranspose(OpBuilder &builder, linalg::GenericOp op,
                    const TargetModel &target);
 

@@ -1,4 +1,4 @@
-//===- VectorTranspose.cpp - Squares of vectors in registers --------------===//
+//===- VectorTranspose.cpp - Transposition in registers -------------------===//
 
 #include "Emit/VectorTranspose.h"
 
@@ -9,8 +9,8 @@ using namespace mlir::hfta;
 
 SmallVector<Value> hfta::transposeSquare(OpBuilder &builder, Location loc,
                                          SmallVector<Value> rows) {
-  // In each step, the matrix consists of blocks of four quarters, and the two
-  // quarters off a block's diagonal are exchanged.
+  // In each step, the matrix consists of blocks of four quarters each, and the
+  // two quarters off a block's diagonal are exchanged.
   int64_t side = rows.size();
   for (int64_t half = 1; half < side; half *= 2) {
     SmallVector<int64_t> lower, upper;

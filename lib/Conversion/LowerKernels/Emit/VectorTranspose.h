@@ -1,4 +1,4 @@
-//===- VectorTranspose.h - Squares of vectors in registers ------*- C++ -*-===//
+//===- VectorTranspose.h - Transposition in registers -----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_VECTORTRANSPOSE_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_VECTORTRANSPOSE_H
@@ -7,8 +7,8 @@
 
 namespace mlir::hfta {
 
-/// Transposes a square matrix, given by its rows: returns its columns. The
-/// number of rows is a power of two.
+/// Transposes a square matrix in registers. Takes its rows and returns its
+/// columns. The number of rows must be a power of two.
 SmallVector<Value> transposeSquare(OpBuilder &builder, Location loc,
                                    SmallVector<Value> rows);
 

@@ -9,9 +9,9 @@
 
 namespace mlir::hfta {
 
-/// Adds `void name/entry(void *const *buffers, int64_t item, void *scratch)`,
-/// which loads the pointers and calls the kernel. With several lanes its second
-/// parameter is `const int64_t *items`.
+/// Adds the C entry point `void name/entry(void *const *buffers, int64_t item,
+/// void *scratch)`, which loads the pointers and calls the kernel. For a kernel
+/// with several lanes the second parameter is `const int64_t *items`.
 void createEntry(ModuleOp module, const LoweredKernel &kernel);
 
 } // namespace mlir::hfta

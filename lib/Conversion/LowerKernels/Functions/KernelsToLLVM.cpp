@@ -46,14 +46,14 @@ static bool isKernel(func::FuncOp function) {
   return function->hasAttr(kItemsAttrName) && !function.isDeclaration();
 }
 
-/// Returns how many items a kernel computes at once.
+/// Returns the number of items that a call of the kernel computes.
 static int64_t countLanes(func::FuncOp kernel) {
   auto lanes = kernel->getAttrOfType<IntegerAttr>(kLanesAttrName);
   return lanes ? lanes.getInt() : 1;
 }
 
-/// Returns the number of buffers. An operand has one in each lane; items and
-/// scratch memory come after them.
+/// Returns the number of a kernel's buffers: its operands, once for each lane.
+/// The remaining arguments are an item for each lane, and scratch memory.
 static unsigned countBuffers(func::FuncOp kernel) {
   return kernel.getNumArguments() - countLanes(kernel) - 1;
 }
@@ -71,7 +71,8 @@ static DenseI64ArrayAttr findOperandBytes(func::FuncOp kernel) {
 }
 
 /// Marks memory arguments as not aliasing, except for buffers of several lanes,
-/// and the kernel as internal, as only its entry point calls it.
+/// which may be the same. Marks the kernel as internal, as only its entry point
+/// calls it.
 static void addAttributes(func::FuncOp kernel) {
   Builder builder(kernel.getContext());
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
@@ -84,7 +85,8 @@ static void addAttributes(func::FuncOp kernel) {
       LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
 }
 
-/// Returns the declarations of functions that kernels call, and all constants.
+/// Returns the declarations of functions that kernels call, and all global
+/// constants.
 static SmallVector<Operation *>
 collectSharedOps(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
   llvm::SmallDenseSet<StringRef> called;
@@ -102,7 +104,7 @@ collectSharedOps(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
 
 namespace {
 /// Converts an asynchronous copy. MLIR's own pattern truncates the number of
-/// elements to 32 bits, which fails if indices have 32 bits themselves.
+/// elements to 32 bits, which fails if indices have 32 bits already.
 struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -115,7 +117,7 @@ struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
     int64_t elementBytes = fromType.getElementTypeBitWidth() / 8;
     int64_t bytes = op.getDstElements().getSExtValue() * elementBytes;
     bool passesCache = op.getBypassL1().value_or(false);
-    // A copy's token isn't used: all copies of a thread are in its groups.
+    // A copy's token isn't used, as a thread's copies are waited for in groups.
     if (bytes != 16 || !passesCache || !op->use_empty())
       return rewriter.notifyMatchFailure(op, "expected 16 bytes of memory");
     Value to = getStridedElementPtr(rewriter, loc, toType, adaptor.getDst(),
@@ -142,7 +144,7 @@ struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
   }
 };
 
-/// Converts the cast of a memref to a pointer.
+/// Converts the cast of a memref to a pointer into the memref's address.
 struct ConvertPointer : ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -181,7 +183,8 @@ static void populatePatterns(LLVMTypeConverter &converter,
 }
 
 namespace {
-/// The conversion to LLVM with indices of some width, for several threads.
+/// The conversion to LLVM with indices of one width. Several threads can run it
+/// at once.
 class Conversion {
 public:
   Conversion(MLIRContext *context, unsigned indexBits)
@@ -202,7 +205,7 @@ public:
 
   LogicalResult run(ArrayRef<Operation *> ops) const {
     ConversionConfig config;
-    // The patterns never take back what they did.
+    // The patterns never need a rollback, and conversion is faster without it.
     config.allowPatternRollback = false;
     return applyPartialConversion(ops, target, patterns, config);
   }
@@ -227,8 +230,9 @@ private:
 };
 } // namespace
 
-/// Converts kernels by several threads, each in a module of its own, as a
-/// conversion replaces functions in the list of their module.
+/// Converts kernels on several threads. Each kernel is moved to a module of its
+/// own meanwhile, as a conversion replaces functions in the list of their
+/// module.
 static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
                                 unsigned indexBits) {
   if (kernels.empty())
@@ -238,7 +242,8 @@ static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
   if (failed(conversion.run(collectSharedOps(module, kernels))))
     return failure();
   Block &body = *module.getBody();
-  // Where each kernel goes back to: before the next op that isn't converted.
+  // The position to which each kernel returns: before the next op that isn't
+  // converted.
   SmallVector<Block::iterator> places;
   llvm::SmallPtrSet<Operation *, 32> moved;
   for (func::FuncOp kernel : kernels)

@@ -46,12 +46,12 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
   addKernelCleanUp(memory);
   addVerification(memory, options);
   memory.addPass(createHftaKernelsToLoops());
-  // The marks of sums are erased here, whether or not the sums are checked.
+  // Erases the marks of sums, whether or not the sums are checked.
   memory.addPass(createHftaVerifySumOrder(
       {/*check=*/options.verifySums, /*eraseMarks=*/true}));
-  // Only duplicates are removed here. Addresses are simplified later, below:
-  // that gives equally good code, and simplifying them here as well would take
-  // long.
+  // Removes only duplicates here. Addresses are simplified in
+  // buildKernelLoopsPipeline: simplifying them here, too, takes long and gives
+  // no better code.
   memory.addPass(createCSEPass());
   buildKernelFunctionsPipeline(pm);
 }

@@ -1,8 +1,8 @@
 //===- ScratchMemory.cpp - Memory of kernels' intermediate values ---------===//
 //
-// A buffer lives from the first to the last op of the kernel's outermost block
-// that uses it. Each gets the lowest offset that is free during that time;
-// larger buffers come first.
+// A buffer's live range is from the first to the last op of the kernel's
+// outermost block that uses it. Each buffer gets the lowest offset that is free
+// during this range; larger buffers are placed first.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/LowerKernels.h"
@@ -41,7 +41,7 @@ static int64_t getBytes(MemRefType type) {
   return llvm::alignTo(type.getNumElements() * bytes, kAlignment);
 }
 
-/// Extends the buffer's life to all ops that use `memory` or views of it.
+/// Extends the buffer's live range to all ops that use `memory` or views of it.
 static void addUses(Value memory, Block &body,
                     const DenseMap<Operation *, unsigned> &positions,
                     Buffer &buffer) {
@@ -78,7 +78,8 @@ static FailureOr<SmallVector<Buffer>> collectBuffers(func::FuncOp kernel) {
   return buffers;
 }
 
-/// Gives each buffer an offset. Returns the bytes that are needed.
+/// Assigns an offset to each buffer. Returns the number of bytes that are
+/// needed.
 static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
   SmallVector<Buffer *> ordered, placed;
   for (Buffer &buffer : buffers)
@@ -88,7 +89,7 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
   });
   int64_t total = 0;
   for (Buffer *buffer : ordered) {
-    // `placed` is in the order of offsets: look for the first gap.
+    // `placed` is sorted by offset, so this finds the first gap.
     for (const Buffer *other : placed)
       if (other->first <= buffer->last && buffer->first <= other->last &&
           other->offset < buffer->offset + buffer->bytes)
@@ -134,7 +135,7 @@ struct PlanScratchPass : hfta::impl::HftaPlanScratchBase<PlanScratchPass> {
     FailureOr<SmallVector<Buffer>> buffers = collectBuffers(kernel);
     if (failed(buffers))
       return signalPassFailure();
-    // A kernel for GPUs may have another argument in its place.
+    // A kernel for GPUs may have tensor maps in place of scratch memory.
     if (!isa<MemRefType>(kernel.getArgumentTypes().back())) {
       kernel->setAttr(kScratchBytesAttrName,
                       IntegerAttr::get(IntegerType::get(&getContext(), 64), 0));

@@ -1,10 +1,10 @@
 //===- DoubleFunctions.cpp - Functions of f64 as polynomials --------------===//
 //
 // Arguments are reduced to a short interval. The coefficients come from
-// scripts/fit-polynomials.py; each polynomial is exact to less than half a unit
-// in the last place of its function. Constants are split in two such that the
-// first part ends with zero bits, and its product with any integer that occurs
-// here is exact.
+// scripts/fit-polynomials.py; the error of each polynomial is less than half a
+// unit in the last place of its function. A constant that is split in two parts
+// has a first part that ends with zero bits, such that its product with any
+// integer that occurs here is exact.
 //===----------------------------------------------------------------------===//
 
 #include "Math/DoubleFunctions.h"
@@ -14,10 +14,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// ln 2, in two parts.
+/// ln 2 in two parts.
 static constexpr double kLn2High = 0x1.62e42feep-1;
 static constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
-/// pi / 2, in parts of 53 bits.
+/// pi / 2 in three parts of 53 bits.
 static constexpr double kHalfPi[] = {
     0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 
@@ -52,7 +52,7 @@ DoubleFunctions::Pair DoubleFunctions::subtractExactly(Value a, Value b) {
 // Exponential and logarithms
 //===----------------------------------------------------------------------===//
 
-/// e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r).
+/// Computes e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r).
 Value DoubleFunctions::exponential(Value x, Value low) {
   Value bounded = clamp(x, -746.0, 710.0);
   auto [n, integer] = round(bounded, 1.4426950408889634);
@@ -70,9 +70,9 @@ Value DoubleFunctions::exponential(Value x, Value low) {
   return scale(power, integer);
 }
 
-/// With s = f / (2 + f), 1 + f = (1 + s) / (1 - s), whose logarithm is
-/// 2 s + s z P(z) with z = s^2; and 2 s = f - f^2 / 2 + s f^2 / 2, of which the
-/// first term is exact.
+/// Uses s = f / (2 + f), for which 1 + f = (1 + s) / (1 - s) has the logarithm
+/// 2 s + s z P(z) with z = s^2. 2 s is computed as f - f^2 / 2 + s f^2 / 2,
+/// whose first term is exact.
 Value DoubleFunctions::addLogarithm(Value n, Value f, Value low) {
   Value s = divide(f, add(f, number(2, f)));
   Value z = multiply(s, s);
@@ -94,7 +94,8 @@ Value DoubleFunctions::logarithm(Value x) {
   return selectLogarithm(x, addLogarithm(n, f, Value()));
 }
 
-/// Computes log u + c / u, with u + c = 1 + x.
+/// Computes log u + c / u, where u + c = 1 + x and c is the rounding error of
+/// u.
 Value DoubleFunctions::logarithmOfOnePlus(Value x) {
   Value one = number(1, x);
   Value u = add(one, x);
@@ -103,7 +104,7 @@ Value DoubleFunctions::logarithmOfOnePlus(Value x) {
   auto [mantissa, n] = split(u);
   Value f = subtract(mantissa, one);
   Value regular = addLogarithm(n, f, divide(c, u));
-  // The sign of a zero is kept.
+  // Keeps the sign of a zero.
   Value isZero = compare(arith::CmpFPredicate::OEQ, x, 0.0);
   return select(isZero, x, selectLogarithm(u, regular));
 }
@@ -122,8 +123,8 @@ Value DoubleFunctions::tangent(Value x) {
       [&](Value argument) { return exponential(argument); });
 }
 
-/// Computes x + x P(x^2) where |x| is below 1.25, elsewhere 1 - e^P(|x| - 3)
-/// with the sign of x.
+/// Computes x + x P(x^2) where |x| is below 1.25, else 1 - e^P(|x| - 3) with
+/// the sign of x.
 Value DoubleFunctions::errorFunction(Value x) {
   Value size = magnitude(x);
   Value p = evaluate(
@@ -135,7 +136,7 @@ Value DoubleFunctions::errorFunction(Value x) {
        0.0052239776254421133, -0.026866170645131245, 0.11283791670955126,
        -0.37612638903183754, 0.12837916709551259});
   Value near = multiplyAdd(p, x, x);
-  // From 5.94 on the result is rounded to 1.
+  // From 5.94 on the result rounds to 1.
   Value bounded = clamp(size, 0.0, 5.94);
   Value q = evaluate(subtract(bounded, number(3, x)),
                      {1.8385574345150656e-17,  -3.2951190133191922e-16,
@@ -159,8 +160,9 @@ Value DoubleFunctions::errorFunction(Value x) {
 // Sine and cosine
 //===----------------------------------------------------------------------===//
 
-/// Reduces x by the nearest multiple of pi / 2, to r + rest. Differences from
-/// the first part are exact, as both are multiples of the same small number.
+/// Reduces x by the nearest multiple of pi / 2, to r + rest. The difference
+/// from the multiple of the first part of pi / 2 is exact, as both numbers are
+/// multiples of the same small number.
 DoubleFunctions::Angle DoubleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);
   Value exact = multiplyAdd(n, -kHalfPi[0], x);
@@ -174,16 +176,16 @@ DoubleFunctions::Angle DoubleFunctions::reduce(Value x) {
 Value DoubleFunctions::sine(Value x, const Angle &angle, int64_t quarters) {
   Value r = angle.r, rest = angle.rest;
   Value z = multiply(r, r);
-  // sin(r + rest) = r + rest (1 - z / 2) + r z P(z).
+  // sin(r + rest) = r + rest (1 - z / 2) + r z P(z)
   Value p = evaluate(z, {1.5918117983848815e-10, -2.5051131688000297e-08,
                          2.7557316101799092e-06, -0.00019841269836757121,
                          0.008333333333330948, -0.16666666666666666});
   Value half = multiply(z, 0.5);
   Value turned = multiplyAdd(negate(half), rest, rest);
   Value sine = add(r, multiplyAdd(multiply(z, r), p, turned));
-  // The sign of a zero is kept.
+  // Keeps the sign of a zero.
   sine = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, sine);
-  // cos(r + rest) = 1 - z / 2 - r rest + z^2 Q(z).
+  // cos(r + rest) = 1 - z / 2 - r rest + z^2 Q(z)
   Value q = evaluate(z, {-1.1382625349447592e-11, 2.0876146170183976e-09,
                          -2.7557317271258515e-07, 2.4801587298764778e-05,
                          -0.0013888888888887398, 0.041666666666666664});
@@ -231,10 +233,10 @@ Value DoubleFunctions::arcTangent(Value x) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Computes the logarithm of x = 2^n m, and the rounding error of that. As in
-/// addLogarithm, with s = (m - 1) / (m + 1) and z = s^2, log m is
-/// 2 s + s (2/3 z + z^2 P(z)); here the rounding errors of intermediate results
-/// are carried along.
+/// Computes the logarithm of x = 2^n m together with its rounding error. As in
+/// addLogarithm, with s = (m - 1) / (m + 1) and z = s^2,
+///   log m = 2 s + s (2/3 z + z^2 P(z))
+/// Here the rounding errors of intermediate results are carried along.
 DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
   auto [m, n] = split(x);
   Value one = number(1, x);
@@ -260,7 +262,8 @@ DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
       multiplyAdd(s, factor.low, multiplyAdd(sRest, factor.high, product.low));
   Pair most = addToLarger(multiply(s, 2.0), product.high);
   Value rest = multiplyAdd(sRest, 2.0, add(most.low, productRest));
-  // A multiple of ln 2 is larger than the other summand, unless it is 0.
+  // A multiple of ln 2 is either 0 or larger than the other summand, as
+  // addToLarger requires.
   Pair all = addToLarger(multiply(n, kLn2High), most.high);
   return {all.high, multiplyAdd(n, kLn2Low, add(all.low, rest))};
 }
@@ -268,10 +271,12 @@ DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
 /// Computes e^(exponent log |base|), and handles signs and special values.
 Value DoubleFunctions::power(Value base, Value exponent) {
   Pair logarithm = logarithmWithRest(magnitude(base));
-  // For any base, larger exponents give 0, 1 or infinity.
+  // Clamping changes no result: larger exponents give 0, 1 or infinity for any
+  // base.
   Value y = clamp(exponent, -0x1p64, 0x1p64);
   Pair product = multiplyExactly(logarithm.high, y);
-  // A product beyond these bounds has no rest that matters.
+  // If the product is out of these bounds, the result is 0 or infinity whatever
+  // its rest.
   Value bounded = clamp(product.high, -1000.0, 1000.0);
   Value isBounded = compare(arith::CmpFPredicate::OEQ, bounded, product.high);
   Value rest = multiplyAdd(logarithm.low, y, product.low);
@@ -279,8 +284,8 @@ Value DoubleFunctions::power(Value base, Value exponent) {
   return selectPower(base, exponent, exponential(bounded, rest));
 }
 
-/// Handles signs and special values; `regular` is the power of |base|, unless
-/// the base is 0, infinite or NaN.
+/// Handles signs and special values of a power. `regular` is the power of
+/// |base|; it isn't used if the base is 0, infinite or NaN.
 Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
   using Predicate = arith::CmpFPredicate;
   double infinity = std::numeric_limits<double>::infinity();
@@ -292,8 +297,8 @@ Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
   Value zero = number(0, base), infinite = number(infinity, base);
   Value power = select(isZero, select(isUp, zero, infinite), regular);
   power = select(isInfinite, select(isUp, infinite, zero), power);
-  // Odd exponents keep the base's sign. Numbers below 0 have powers with
-  // integer exponents only.
+  // With an odd exponent the power has the sign of the base. A base below 0 has
+  // powers with integer exponents only.
   auto isWhole = [&](Value y) {
     return compare(Predicate::OEQ, create<math::FloorOp>(y), y);
   };
@@ -305,7 +310,7 @@ Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
                           compare(Predicate::OGT, base, -infinity));
   power =
       select(isNegative, select(isInteger, power, number(nan, base)), power);
-  // These rules hold for NaNs, too.
+  // x^0 and 1^y are 1 even if the other operand is NaN.
   Value isNan = compare(Predicate::UNO, base, exponent);
   power = select(isNan, number(nan, base), power);
   Value isOne = either(compare(Predicate::OEQ, exponent, 0.0),

@@ -40,9 +40,9 @@ static Value createSplat(OpBuilder &builder, Location loc, Type type,
 
 namespace {
 
-/// Expands a power by squaring and multiplying, for each bit of the exponent.
-/// With a negative exponent the power of 1 is 1, that of -1 is 1 or -1, and all
-/// others are 0.
+/// Expands a power of integers to a loop over the bits of the exponent that
+/// squares and multiplies. With a negative exponent the power of 1 is 1, that
+/// of -1 is 1 or -1, and any other power is 0.
 struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -59,8 +59,8 @@ struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
     auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
       return arith::CmpIOp::create(rewriter, loc, predicate, lhs, rhs);
     };
-    // The loop is right for 1 and -1 whatever the exponent's sign: their powers
-    // depend on the exponent's lowest bit only.
+    // For 1 and -1 the loop gives the right power whatever the exponent's sign,
+    // as only the lowest bit of the exponent matters.
     Value isNegative = compare(arith::CmpIPredicate::slt, op.getRhs(), zero);
     Value isOne = compare(arith::CmpIPredicate::eq, op.getLhs(), one);
     Value isMinusOne = compare(arith::CmpIPredicate::eq, op.getLhs(), minusOne);
@@ -103,9 +103,9 @@ private:
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a function has a polynomial in MLIR that is accurate to a
-/// few units in the last place. Others have our own polynomials
-/// (MathFunctions.cpp), or none.
+/// Returns whether MLIR has a polynomial for a function that is accurate to a
+/// few units in the last place. For other functions there are our own
+/// polynomials (MathFunctions.cpp) or none.
 static bool hasPolynomial(StringRef name) {
   return llvm::is_contained({math::ExpM1Op::getOperationName(),
                              math::Log1pOp::getOperationName(),
@@ -129,7 +129,8 @@ void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }
 
-/// Whether the kernel calls a function that isn't an instruction.
+/// Returns whether the kernel has math functions that LLVM has no instruction
+/// for.
 static bool callsFunctions(func::FuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
@@ -140,8 +141,9 @@ static bool callsFunctions(func::FuncOp kernel) {
       .wasInterrupted();
 }
 
-/// Whether patterns apply to the kernel: those of functions, of arithmetic for
-/// which processors differ, or of conversions from and to floats of 16 bits.
+/// Returns whether patterns apply to the kernel: patterns of functions, of
+/// arithmetic for which processors differ, or of conversions from and to floats
+/// of 16 bits.
 static bool needsExpansion(func::FuncOp kernel) {
   auto isNarrow = [](Type type) {
     auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
@@ -183,7 +185,8 @@ struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
                                            getKernelRewriteConfig());
             })))
       return signalPassFailure();
-    // Calls add declarations to the module, one after the other.
+    // Calls add declarations to the module, so kernels are handled one after
+    // the other.
     for (func::FuncOp kernel : kernels)
       if (callsFunctions(kernel) && failed(callLibrary(kernel)))
         return signalPassFailure();

@@ -1,9 +1,9 @@
 //===- LargeAngles.cpp - Argument reduction of large angles ---------------===//
 //
 // Payne and Hanek, "Radian reduction for trigonometric functions" (SIGNUM
-// Newsletter 18, 1983): of x = m 2^e with a whole number m, m is multiplied
-// with only those bits of 2 / pi that make neither whole turns nor something
-// too small to matter.
+// Newsletter 18, 1983). For x = m 2^e with an integer m, m is multiplied only
+// by those bits of 2 / pi that contribute neither whole turns nor a part too
+// small to matter.
 //===----------------------------------------------------------------------===//
 
 #include "Math/DoubleFunctions.h"
@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The bits of 2 / pi, highest first: word 0 is the integer part, the highest
-/// bit of word 1 is the first of the fraction.
+/// The bits of 2 / pi, the highest first: word 0 is the integer part, and the
+/// highest bit of word 1 is the first bit of the fraction.
 static constexpr uint64_t kTwoOverPi[] = {
     0,
     0xa2f9836e4e441529,
@@ -41,7 +41,7 @@ static constexpr uint64_t kTwoOverPi[] = {
 };
 
 namespace {
-/// Builds ops on integers of 64 bits.
+/// Builds ops on unsigned integers of 64 bits.
 class WordBuilder : public MathBuilder {
 public:
   using MathBuilder::MathBuilder;
@@ -58,17 +58,17 @@ public:
   Value right(Value a, Value count) { return create<arith::ShRUIOp>(a, count); }
   Value left(Value a, int64_t count) { return left(a, integer(count, a)); }
   Value right(Value a, int64_t count) { return right(a, integer(count, a)); }
-  /// Returns the words of a * b, the lower one first.
+  /// Returns the two words of a * b, the lower one first.
   std::pair<Value, Value> product(Value a, Value b) {
     auto op = arith::MulUIExtendedOp::create(builder, loc, a, b);
     return {op.getLow(), op.getHigh()};
   }
 
-  /// Returns 192 bits from a place on.
+  /// Returns 192 bits of 2 / pi from bit `place` on, the highest word first.
   std::array<Value, 3> findDigits(Value place);
   /// Returns the lowest 192 bits of m * digits, the highest word first.
   std::array<Value, 3> multiplyDigits(Value m, std::array<Value, 3> digits);
-  /// Returns 32 bits of a word as a number, times 2^exponent.
+  /// Returns an integer of up to 32 bits as an f64, times 2^exponent.
   Value getNumber(Value digits, int64_t exponent) {
     Type type = getType(builder.getF64Type());
     Value whole = create<arith::SIToFPOp>(type, digits);
@@ -119,13 +119,14 @@ DoubleFunctions::Angle DoubleFunctions::reduceLarge(Value x) {
   Value m =
       words.join(words.both(bits, kFraction), words.word(kFraction + 1, bits));
   Value exponent = words.both(words.right(bits, 52), 0x7ff);
-  // From here on bits make at most two quarters of a turn.
+  // The first bit of 2 / pi that doesn't only make whole turns: times the
+  // lowest bit of m it makes two quarters of a turn.
   Value place = words.sum(exponent, integer(kFirstPlace - kBias, exponent));
   auto [first, second, third] =
       words.multiplyDigits(m, words.findDigits(place));
   Value quarters =
       words.right(words.sum(first, words.word(uint64_t(1) << 61, first)), 62);
-  // The rest, as a fraction with a sign.
+  // The remaining fraction of a quarter, with a sign.
   Value high = words.join(words.left(first, 2), words.right(second, 62));
   Value low = words.join(words.left(second, 2), words.right(third, 62));
   Value top = create<arith::ShRSIOp>(high, integer(32, high));
@@ -135,7 +136,7 @@ DoubleFunctions::Angle DoubleFunctions::reduceLarge(Value x) {
                     words.getNumber(words.both(low, kHalf), -128));
   fraction = addToLarger(fraction.high, add(fraction.low, below));
   Pair angle = multiplyByHalfPi(fraction.high, fraction.low);
-  // For an infinite x, x - x is NaN.
+  // Makes the result NaN if x is infinite, as x - x is NaN then.
   Value r = add(angle.high, subtract(x, x));
   Value isNegative = compare(arith::CmpFPredicate::OLT, x, 0.0);
   auto turn = [&](Value value) {

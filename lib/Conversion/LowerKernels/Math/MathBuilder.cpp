@@ -14,12 +14,13 @@ static FloatType getElement(Value x) {
   return cast<FloatType>(getElementTypeOrSelf(x.getType()));
 }
 
-/// Returns the number of a mantissa's stored bits.
+/// Returns the number of stored bits of a mantissa.
 static int64_t getFractionBits(FloatType type) {
   return type.getFPMantissaWidth() - 1;
 }
 
-/// Returns a number whose addition moves another one's integer part to the
+/// Returns the number 1.5 * 2^f, where f is the number of stored bits of a
+/// mantissa. Its sum with another number has that number's integer part in the
 /// lowest bits.
 static double getMover(Value x) {
   return std::ldexp(1.5, getFractionBits(getElement(x)));
@@ -32,7 +33,7 @@ Value MathBuilder::any(Value condition) {
 }
 
 Value MathBuilder::clamp(Value x, double low, double high) {
-  // Comparisons with NaNs are false.
+  // Comparisons with NaN are false, so NaN is kept.
   Value highest = number(high, x), lowest = number(low, x);
   x = select(compare(arith::CmpFPredicate::OLT, highest, x), highest, x);
   return select(compare(arith::CmpFPredicate::OGT, lowest, x), lowest, x);
@@ -58,7 +59,7 @@ std::pair<Value, Value> MathBuilder::split(Value x) {
   FloatType type = getElement(x);
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   int64_t fraction = getFractionBits(type);
-  // Denormals are made normal.
+  // Makes denormals normal.
   int64_t shift = fraction + 1;
   double least = std::ldexp(1.0, APFloat::semanticsMinExponent(semantics));
   Value isTiny = compare(arith::CmpFPredicate::OLT, x, least);
@@ -75,7 +76,8 @@ std::pair<Value, Value> MathBuilder::split(Value x) {
   Value moved = create<arith::ShLIOp>(exponent, integer(fraction, whole));
   Value mantissa = create<arith::BitcastOp>(
       x.getType(), create<arith::SubIOp>(whole, moved));
-  // Few processors have an instruction that converts integers of 64 bits.
+  // Converts by the mover, as few processors have an instruction that converts
+  // integers of 64 bits.
   Value mover = number(getMover(x), x);
   Value base = create<arith::BitcastOp>(bits, mover);
   Value low = create<arith::AddIOp>(base, exponent);
@@ -134,7 +136,7 @@ Value MathBuilder::tangent(Value x, ArrayRef<double> coefficients,
   Value one = number(1, x);
   Value far = divide(subtract(one, t), add(one, t));
   Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
-  // The sign of a zero is kept, too.
+  // Keeps the sign of a zero as well.
   return copySign(select(isNear, near, far), x);
 }
 
@@ -143,7 +145,7 @@ Value MathBuilder::join(const Arc &arc) {
 }
 
 Value MathBuilder::complement(const Arc &arc) {
-  // The second part is what the first lacks of pi / 2.
+  // `low` is the difference between pi / 2 and `high`.
   bool isSingle = getElement(arc.begin).isF32();
   double high = isSingle ? 0x1.921fb6p+0 : 0x1.921fb54442d18p+0;
   double low = isSingle ? -0x1.777a5cp-25 : 0x1.1a62633145c07p-54;
@@ -166,7 +168,7 @@ MathBuilder::ShortArc MathBuilder::shortArcSine(Value x,
                                                 ArrayRef<double> coefficients) {
   Value size = magnitude(x);
   Value isFar = compare(arith::CmpFPredicate::OGE, size, 0.5);
-  // The difference is exact, and the root of a negative one is NaN.
+  // The difference is exact; if it is negative, the square root is NaN.
   Value half = multiply(subtract(number(1, x), size), 0.5);
   Value square = select(isFar, half, multiply(size, size));
   Value bounded = select(isFar, create<math::SqrtOp>(half), size);

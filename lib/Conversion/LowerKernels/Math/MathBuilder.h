@@ -9,7 +9,7 @@
 
 namespace mlir::hfta {
 
-/// Builds ops on scalars or vectors of one shape.
+/// Builds ops on scalars, or on vectors of one shape.
 class MathBuilder {
 public:
   MathBuilder(OpBuilder &builder, Location loc, Type shape)
@@ -25,7 +25,7 @@ public:
       value = DenseElementsAttr::get(vector.clone(element), Attribute(value));
     return arith::ConstantOp::create(builder, loc, value);
   }
-  /// Creates a float constant of the type of `like`.
+  /// Creates a float constant of the same type as `like`.
   Value number(double value, Value like) {
     Type element = getElementTypeOrSelf(like.getType());
     return constant(element, builder.getFloatAttr(element, value));
@@ -62,50 +62,51 @@ public:
   }
   Value both(Value a, Value b) { return create<arith::AndIOp>(a, b); }
   Value either(Value a, Value b) { return create<arith::OrIOp>(a, b); }
-  /// Returns whether the condition holds for any element.
+  /// Returns whether the condition holds for any element, as a scalar.
   Value any(Value condition);
   Value magnitude(Value a) { return create<math::AbsFOp>(a); }
   Value copySign(Value a, Value sign) {
     return create<math::CopySignOp>(a, sign);
   }
 
-  /// Clamps a value to the bounds. NaNs stay.
+  /// Clamps a value to the bounds; NaN stays NaN.
   Value clamp(Value x, double low, double high);
-  /// Evaluates the polynomial with these coefficients at x, the highest power
-  /// first.
+  /// Evaluates a polynomial at x by Horner's scheme. The coefficient of the
+  /// highest power comes first.
   Value evaluate(Value x, ArrayRef<double> coefficients);
-  /// Returns the integer nearest to x * factor: as a float, and in the low bits
-  /// of an integer as wide as x.
+  /// Returns the integer nearest to x * factor in two forms: as a float, and in
+  /// the low bits of an integer type as wide as x.
   std::pair<Value, Value> round(Value x, double factor);
-  /// Splits a finite x above 0 into 2^n m, with m from sqrt(1/2) up to sqrt(2).
-  /// Returns m and, as a float, n.
+  /// Splits a finite x above 0 into 2^n m, where m is between sqrt(1/2) and
+  /// sqrt(2). Returns m and n, both as floats.
   std::pair<Value, Value> split(Value x);
   /// Returns x * 2^n, rounded once if x isn't far from 1. 2^n is split into two
-  /// factors, so that the result may be denormal or overflow although 2^n can't
+  /// factors, so that the result may be denormal or overflow even if 2^n can't
   /// be represented.
   Value scale(Value x, Value n);
-  /// Handles special values of a logarithm; `regular` is the one of a finite x
-  /// above 0. Infinity and NaN stay, 0 gives minus infinity, and numbers below
-  /// 0 give NaN.
+  /// Handles special values of a logarithm. `regular` is the logarithm if x is
+  /// finite and above 0. Infinity and NaN stay, 0 gives minus infinity, and
+  /// numbers below 0 give NaN.
   Value selectLogarithm(Value x, Value regular);
-  /// Returns the sine of an angle whose sine and cosine are given, plus a
-  /// number of quarters of a turn.
+  /// Returns the sine of an angle plus a number of quarters of a turn, given
+  /// the sine and cosine of the angle.
   Value selectQuarter(Value sine, Value cosine, Value quarters);
 
 protected:
-  /// Computes the hyperbolic tangent: where |x| is below .625, x + x^3 P(x^2)
-  /// with P of these coefficients; elsewhere (1 - t) / (1 + t) with the sign of
+  /// Computes the hyperbolic tangent: x + x^3 P(x^2) where |x| is below 0.625,
+  /// with the given coefficients of P; else (1 - t) / (1 + t) with the sign of
   /// x, where t = e^(-2 |x|).
   Value tangent(Value x, ArrayRef<double> coefficients,
                 llvm::function_ref<Value(Value)> exponential);
-  /// Computes the arc tangent: up to 1, x + x^3 P(x^2) with P of these
-  /// coefficients; beyond, the rest of pi / 2 after that of 1 / x.
+  /// Computes the arc tangent: x + x^3 P(x^2) where |x| is at most 1, with the
+  /// given coefficients of P; else pi / 2 minus the arc tangent of 1 / |x|,
+  /// with the sign of x.
   Value arcTangent(Value x, ArrayRef<double> coefficients);
-  /// Computes the arc sine: below 1/2, x + x^3 P(x^2) with P of these
-  /// coefficients; from there on, by that of sqrt((1 - x) / 2), which is half
-  /// of what is missing to pi / 2. NaN beyond 1.
+  /// Computes the arc sine: x + x^3 P(x^2) where |x| is below 1/2, with the
+  /// given coefficients of P; else pi / 2 minus twice the arc sine of sqrt((1 -
+  /// |x|) / 2), with the sign of x. NaN where |x| is above 1.
   Value arcSine(Value x, ArrayRef<double> coefficients);
-  /// Computes the arc cosine, with the coefficients of the arc sine.
+  /// Computes the arc cosine, given the coefficients for the arc sine.
   Value arcCosine(Value x, ArrayRef<double> coefficients);
 
   OpBuilder &builder;
@@ -117,19 +118,19 @@ private:
     Value begin, growth;
   };
   struct ShortArc {
-    Value isFar; ///< whether the argument is at least 1/2, without its sign
-    /// The arc sine of the argument without its sign, or, if that is far, of
-    /// sqrt((1 - argument) / 2).
+    Value isFar; ///< whether the argument's absolute value is at least 1/2
+    /// The arc sine of the argument's absolute value a, or of sqrt((1 - a) / 2)
+    /// if `isFar`.
     Arc arc;
   };
 
-  /// Returns 2^n.
+  /// Returns 2^n as a float of type `type`.
   Value powerOfTwo(Value n, Type type);
   /// Returns x + x^3 P(square), where `square` is x^2.
   Arc grow(Value x, Value square, ArrayRef<double> coefficients);
   Value join(const Arc &arc);
-  /// Returns pi / 2 less the arc; only the last difference is rounded to the
-  /// digits of the result.
+  /// Returns pi / 2 minus the arc. Only the last difference is rounded to the
+  /// precision of the result.
   Value complement(const Arc &arc);
   ShortArc shortArcSine(Value x, ArrayRef<double> coefficients);
 

@@ -49,7 +49,7 @@ struct ExpandDouble : public OpRewritePattern<OpTy> {
   }
 };
 
-/// Expands powers; those of f32 are computed in f64.
+/// Expands powers. Powers of f32 are computed in f64.
 struct ExpandPower : public OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -71,14 +71,15 @@ struct ExpandPower : public OpRewritePattern<math::PowFOp> {
   }
 };
 
-/// Expands remainders, computed in f64.
+/// Expands remainders. They are computed in f64.
 struct ExpandRemainder : public OpRewritePattern<arith::RemFOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(arith::RemFOp op,
                                 PatternRewriter &rewriter) const override {
-    // The largest quotients have 2098 bits in f64 and 277 bits in f32 and bf16.
-    // Those of f64 take a few steps more, as their divisors are scaled.
+    // The largest quotients have 2098 bits in f64, and 277 bits in f32 and
+    // bf16. For f64 there are a few more steps than 2098 / 53, as divisors are
+    // scaled.
     constexpr int64_t kDoubleSteps = 42, kSteps = 6;
     Type type = op.getType();
     bool isDouble = isOf(op, &Type::isF64);
@@ -90,7 +91,8 @@ struct ExpandRemainder : public OpRewritePattern<arith::RemFOp> {
     Value remainder =
         functions.remainder(widen(op.getLhs()), widen(op.getRhs()),
                             isDouble ? kDoubleSteps : kSteps);
-    // It has no more digits than the operands.
+    // The conversion is exact: a remainder has no more digits than the
+    // operands.
     if (!isDouble)
       remainder = functions.create<arith::TruncFOp>(type, remainder);
     rewriter.replaceOp(op, remainder);
@@ -99,7 +101,7 @@ struct ExpandRemainder : public OpRewritePattern<arith::RemFOp> {
 };
 
 /// Expands sine or cosine. Arguments that are too large for the short reduction
-/// are rare, so the long one is behind a branch.
+/// are rare, so the long reduction is behind a branch.
 template <typename OpTy, int64_t quarters>
 struct ExpandCircular : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -161,11 +163,12 @@ private:
   }
 };
 
-/// Expands a maximum (or minimum) to a comparison: the second operand if it is
-/// greater (or less), else the first, also if both are equal, so that the sign
-/// of zero doesn't depend on the code around. The result is NaN if an operand
-/// is: a constant, so that LLVM keeps the first select, for which processors
-/// have an instruction.
+/// Expands a maximum (or minimum) to comparisons. The result is the second
+/// operand if it is greater (or less), else the first one, also if both are
+/// equal, so that the sign of a zero doesn't depend on the code around. The
+/// result is NaN if an operand is NaN. If the second one is, it is a constant
+/// NaN, so that LLVM keeps the first select, for which processors have an
+/// instruction.
 template <typename OpTy, arith::CmpFPredicate predicate>
 struct ExpandExtreme : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

@@ -8,11 +8,10 @@
 namespace mlir::hfta {
 
 /// Adds patterns for exp, log, tanh, erf, sin, cos, asin, acos and atan of f32
-/// (SingleFunctions.h), for these and log1p of f64 (DoubleFunctions.h), for
-/// powers and remainders of both, scalar or vector, and for maxima and minima,
-/// which become comparisons. Other math functions call the C library.
-/// `canScale`: the target multiplies by a power of 2 in one instruction (with
-/// the same bits).
+/// (SingleFunctions.h), for the same functions and log1p of f64
+/// (DoubleFunctions.h), for powers and remainders of both, scalar or vector,
+/// and for maxima and minima, which become comparisons. `canScale`: the target
+/// multiplies by a power of 2 in one instruction; this changes no bits.
 void populateMathFunctionPatterns(RewritePatternSet &patterns, bool canScale);
 
 } // namespace mlir::hfta

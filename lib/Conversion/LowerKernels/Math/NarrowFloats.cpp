@@ -1,8 +1,9 @@
 //===- NarrowFloats.cpp - Rounding to bf16 and f16 ------------------------===//
 //
 // Rounds to the nearest number, ties to even, with the same bits on every
-// processor: not all have instructions for it, those for bf16 flush denormals,
-// and C libraries lack some of the functions that would be called instead.
+// processor: not all processors have instructions for it, those for bf16 flush
+// denormals, and C libraries lack some of the functions that would be called
+// instead.
 //===----------------------------------------------------------------------===//
 
 #include "Math/NarrowFloats.h"
@@ -17,7 +18,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Builds scalars or vectors of one shape.
+/// Builds ops on scalars, or on vectors of one shape.
 class BitBuilder {
 public:
   BitBuilder(OpBuilder &builder, Location loc, Type shape)
@@ -39,7 +40,7 @@ public:
   Value create(Args &&...args) {
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
-  /// Returns the 32 bits of an f32.
+  /// Returns the bits of an f32 as an i32.
   Value getBits(Value value) {
     return create<arith::BitcastOp>(getType(builder.getI32Type()), value);
   }
@@ -54,9 +55,9 @@ private:
   Type shape;
 };
 
-/// Rounds an f32 to bf16, which is its upper half: adding half of the lower
-/// half's range, less one if the upper half is even, carries into the upper
-/// half.
+/// Rounds an f32 to bf16, its upper half. Adding 0x7fff to the bits, or 0x8000
+/// if the upper half is odd, carries into the upper half exactly if the number
+/// has to be rounded up.
 struct RoundToBfloat16 : public OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -72,7 +73,7 @@ struct RoundToBfloat16 : public OpRewritePattern<arith::TruncFOp> {
         b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(bits, half), one);
     Value carry = b.create<arith::AddIOp>(odd, b.integer(0x7fff));
     Value rounded = b.create<arith::AddIOp>(bits, carry);
-    // A NaN stays one: it becomes quiet and keeps the bits of its upper half.
+    // A NaN stays NaN: it becomes quiet and keeps the bits of its upper half.
     Value quiet = b.create<arith::OrIOp>(bits, b.integer(0x400000));
     Value kept = b.create<arith::SelectOp>(b.isNan(op.getIn()), quiet, rounded);
     Value upper = b.create<arith::TruncIOp>(
@@ -82,10 +83,10 @@ struct RoundToBfloat16 : public OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Rounds an f64 by way of f32, rounded to odd: towards zero, with the last bit
-/// set if something was lost, so that the second rounding takes that into
-/// account (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
-/// proved algorithms using rounding to odd", 2008).
+/// Rounds an f64 by way of an f32 that is rounded to odd: towards zero, with
+/// the last bit set if anything was lost, so that the second rounding takes the
+/// loss into account (Boldo and Melquiond, "Emulation of FMA and correctly
+/// rounded sums: proved algorithms using rounding to odd", 2008).
 struct RoundFromF64 : public OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -7,8 +7,8 @@
 
 namespace mlir::hfta {
 
-/// Adds patterns for arith.truncf, of scalars or vectors, to bf16, and of f64
-/// to f16.
+/// Adds patterns for arith.truncf of scalars or vectors: of f32 and f64 to
+/// bf16, and of f64 to f16.
 void populateNarrowFloatPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::hfta

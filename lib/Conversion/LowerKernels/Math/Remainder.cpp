@@ -1,8 +1,8 @@
 //===- Remainder.cpp - Remainders of floats -------------------------------===//
 //
-// A quotient of floats is rounded, but what its integer part times the divisor
-// leaves of the dividend has few enough digits for a fused multiply-add to
-// compute it exactly, whatever was lost of the quotient.
+// The quotient of floats is rounded. But the dividend minus the divisor times
+// the quotient's integer part has so few digits that a fused multiply-add
+// computes it exactly, whatever was lost of the quotient.
 //===----------------------------------------------------------------------===//
 
 #include "Math/DoubleFunctions.h"
@@ -12,18 +12,20 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// A quotient below 2^53 leaves less than the divisor, or, if it was rounded up
-/// to an integer, a part of the divisor below zero. A larger one leaves at most
-/// 2^-53 of what there was, of any sign.
+/// If the quotient is below 2^53, the remainder is less than the divisor; if
+/// the quotient was rounded up to an integer, the remainder is negative and
+/// above -divisor. If the quotient is larger, at most 2^-53 of `rest` remains,
+/// with either sign.
 Value DoubleFunctions::subtractMultiple(Value rest, Value divisor) {
   Value multiple = create<math::TruncOp>(divide(rest, divisor));
   return multiplyAdd(negate(multiple), divisor, rest);
 }
 
-/// Divides by the divisor times a power of two if the quotient might overflow.
+/// Subtracts a multiple of the divisor times a power of two if the quotient
+/// might overflow otherwise.
 Value DoubleFunctions::subtractLargeMultiple(Value rest, Value divisor) {
   constexpr double kScale = 0x1p700;
-  // The largest quotient is below 2^2098.
+  // The largest quotient is less than 2^2098.
   constexpr int kMostScales = 2;
   Value size = magnitude(rest);
   for (int scales = 0; scales < kMostScales; ++scales) {
@@ -34,8 +36,9 @@ Value DoubleFunctions::subtractLargeMultiple(Value rest, Value divisor) {
   return subtractMultiple(rest, divisor);
 }
 
-/// Quotients of more than 53 bits are rare, so the steps that they take are
-/// behind a branch; those leave the other elements as they are.
+/// Quotients of more than 53 bits are rare, so the loop that reduces them is
+/// behind a branch. In a vector, the loop leaves elements with smaller
+/// quotients unchanged.
 Value DoubleFunctions::remainder(Value x, Value y, int64_t steps) {
   Value size = magnitude(x), divisor = magnitude(y);
   Value isLarge =
@@ -61,7 +64,7 @@ Value DoubleFunctions::remainder(Value x, Value y, int64_t steps) {
   Value rest = branch.getResult(0);
   Value isNegative = compare(arith::CmpFPredicate::OLT, rest, 0.0);
   rest = select(isNegative, add(rest, divisor), rest);
-  // This holds for an infinite divisor, too.
+  // Returns x if it is less than the divisor, also for an infinite divisor.
   Value isLess = compare(arith::CmpFPredicate::OLT, size, divisor);
   return select(isLess, x, copySign(rest, x));
 }

@@ -1,8 +1,8 @@
 //===- SingleFunctions.cpp - Functions of f32 as polynomials --------------===//
 //
-// Arguments are reduced to a short interval, where the polynomials are those
-// with the least maximum of the relative error (Remez' exchange; the
-// coefficients come from scripts/fit-polynomials.py).
+// Arguments are reduced to a short interval. The polynomials have the least
+// maximal relative error there (Remez exchange); the coefficients come from
+// scripts/fit-polynomials.py.
 //===----------------------------------------------------------------------===//
 
 #include "Math/SingleFunctions.h"
@@ -21,7 +21,7 @@ Value SingleFunctions::scaleAtOnce(Value x, Value n) {
       ->getResult(0);
 }
 
-/// e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r).
+/// Computes e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r).
 Value SingleFunctions::exponential(Value x) {
   Value bounded = clamp(x, -105.0, 89.0);
   auto [n, integer] = round(bounded, 1.4426950408889634);
@@ -34,8 +34,8 @@ Value SingleFunctions::exponential(Value x) {
   return scaleAtOnce(power, integer);
 }
 
-/// log x = n ln 2 + log(1 + f) with 1 + f from sqrt(1/2) up to sqrt(2), and
-/// log(1 + f) = f - f^2 / 2 + f^3 P(f).
+/// Computes log x = n ln 2 + log(1 + f), with 1 + f between sqrt(1/2) and
+/// sqrt(2), and log(1 + f) = f - f^2 / 2 + f^3 P(f).
 Value SingleFunctions::logarithm(Value x) {
   auto [mantissa, n] = split(x);
   Value f = subtract(mantissa, number(1, x));
@@ -57,15 +57,15 @@ Value SingleFunctions::tangent(Value x) {
       [&](Value argument) { return exponential(argument); });
 }
 
-/// Computes x + x P(x^2) where |x| is below 1, elsewhere 1 - e^P(|x|) with the
-/// sign of x.
+/// Computes x + x P(x^2) where |x| is below 1, else 1 - e^P(|x|) with the sign
+/// of x.
 Value SingleFunctions::errorFunction(Value x) {
   Value size = magnitude(x);
   Value p = evaluate(multiply(x, x),
                      {7.91918792e-05, -0.000803050934, 0.00519071659,
                       -0.0268551223, 0.112836182, -0.376126289, 0.128379166});
   Value near = multiplyAdd(p, x, x);
-  // From 4 on, 1 - e^P(4) is rounded to 1.
+  // From 4 on, 1 - e^P(4) rounds to 1.
   Value four = number(4, x);
   Value bounded =
       select(compare(arith::CmpFPredicate::OGT, size, four), four, size);
@@ -94,7 +94,7 @@ Value SingleFunctions::arcTangent(Value x) {
                                      0.199941471, -0.333331674});
 }
 
-/// With two parts of pi / 2 all bits of an f32 result are right.
+/// Uses pi / 2 in two parts, which give all bits of an f32 result.
 DoubleFunctions::Angle SingleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);
   Value r = multiplyAdd(n, -1.5707963267948966, x);

@@ -7,13 +7,14 @@
 
 namespace mlir::hfta {
 
-/// Builds functions of f32, which are within 4 units in the last place
+/// Builds functions of f32. They are accurate to 4 units in the last place
 /// everywhere, denormal results included. All bits follow from the operations
-/// here: scalars and vectors of any width, tails included, agree.
+/// built here, so scalars and vectors of any width, tails included, give the
+/// same bits.
 class SingleFunctions : public MathBuilder {
 public:
-  /// `canScale`: the target multiplies by a power of 2 in one instruction,
-  /// which gives the same bits.
+  /// `canScale`: the target multiplies by a power of 2 in one instruction; this
+  /// changes no bits.
   SingleFunctions(OpBuilder &builder, Location loc, Type shape, bool canScale)
       : MathBuilder(builder, loc, shape), canScale(canScale) {}
 
@@ -25,8 +26,8 @@ public:
   Value arcCosine(Value x);
   Value arcTangent(Value x);
 
-  /// The members of DoubleFunctions, in f64 and for arguments of f64; the
-  /// angle's rest isn't used.
+  /// The functions below are those of DoubleFunctions, but accurate only to
+  /// f32. Arguments and results are of f64, and an angle has no `rest`.
   static constexpr double kSineLimit = 0x1p48;
   DoubleFunctions::Angle reduce(Value x);
   Value sine(Value x, const DoubleFunctions::Angle &angle, int64_t quarters);

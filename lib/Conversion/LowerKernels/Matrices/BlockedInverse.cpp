@@ -1,17 +1,18 @@
 //===- BlockedInverse.cpp - One matrix's inverse, block by block ----------===//
 //
-// The matrix is LᵀL, where L is a lower triangle, and Y = L⁻ᵀ is an upper one,
-// so that the inverse is YᵀY. Both are computed from the last row of blocks to
-// the first, in panels: columns of a block's width, with L below the diagonal's
-// blocks and Y in and above them. For a row of blocks I and any other block J
+// The matrix is LᵀL, where L is a lower triangle. Y = L⁻ᵀ is an upper triangle,
+// and the inverse is YᵀY. L and Y are computed from the last row of blocks to
+// the first. They are stored in panels, columns of a block's width, with L
+// below the blocks of the diagonal and Y in and above them. For a row of blocks
+// I and any other block J
 //
 //   L(I, J) = Y(I, I) (A(I, J) - sum over K > I of L(K, I)ᵀ L(K, J)),  J < I
 //   Y(I, J) = Y(I, I) (        - sum over K > I of L(K, I)ᵀ Y(K, J)),  J > I
 //   inverse(I, J) = sum over K <= J of Y(K, I)ᵀ Y(K, J),              J <= I
 //
-// Each is a sum over k of an element of panel I times a row of panel J: nothing
-// is transposed, rows of the packed matrix are read and written as they are,
-// and the size of the code doesn't depend on the matrix.
+// Each formula is a sum over k of an element of panel I times a row of panel J.
+// So nothing is transposed, rows of the packed matrix are read and written as
+// they are, and the size of the code doesn't depend on the matrix.
 //===----------------------------------------------------------------------===//
 
 #include "Matrices/Inverse.h"
@@ -40,8 +41,8 @@ public:
     one = b.number(shape.element, 1);
   }
 
-  /// Computes the inverse of factor + damping · I, and returns whether that
-  /// succeeded. If not, the contents of the inverse's memory are arbitrary.
+  /// Computes the inverse of factor + damping · I. Returns whether that
+  /// succeeded; if not, the contents of the inverse's memory are arbitrary.
   Value compute(Value damping);
 
 private:
@@ -53,8 +54,8 @@ private:
   void finishBlock(Value i, Value j, bool isBelow);
   void multiplyBlock(Value i, Value j);
   Value checkDiagonal(Value ok);
-  /// Returns how many columns of a vector are at or before the matrix'
-  /// diagonal.
+  /// Returns how many of a vector's columns are at or before the diagonal of
+  /// the matrix.
   Value countColumns(Value row, Value column);
   Value isFinite(Value number);
 
@@ -62,7 +63,7 @@ private:
   BlockShape shape;
   TileBuilder tiles;
   Value factor, inverse, matrix;
-  Value panels, square, upper; ///< [J, k, column], A's block, and Y's block
+  Value panels, square, upper; ///< [J, k, column]; a block of A; a block of Y
   Value zero, allRows, one;
 };
 
@@ -80,8 +81,8 @@ Value BlockedInverse::countColumns(Value row, Value column) {
   return arith::SelectOp::create(b, isInside, count, zero);
 }
 
-/// Copies the matrix to the lower triangle of blocks. The last block is filled
-/// up with rows of the identity.
+/// Copies the matrix to the panels' lower triangle of blocks and adds the
+/// damping to the diagonal. Fills up the last block with rows of the identity.
 void BlockedInverse::load(Value damping) {
   Value none = b.number(shape.vector, 0);
   b.loop(zero, allRows, 1, [&](Value row) {
@@ -108,8 +109,8 @@ void BlockedInverse::load(Value damping) {
   });
 }
 
-/// Stores the diagonal's block, less the contributions of later rows, in
-/// `square`; `upper` becomes the identity.
+/// Stores the block of the diagonal, minus the contributions of later rows, in
+/// `square`, and the identity in `upper`.
 void BlockedInverse::decomposeDiagonal(Value i) {
   Value begin = b.mul(i, shape.block), next = b.add(begin, shape.block);
   b.loop(zero, b.index(shape.block), BlockShape::kTileRows, [&](Value first) {
@@ -132,8 +133,9 @@ void BlockedInverse::decomposeDiagonal(Value i) {
   });
 }
 
-/// Completes a row of `square` and `upper`, and subtracts it from the rows
-/// above.
+/// Completes a row of `square` and `upper`, and subtracts its multiples from
+/// the rows above. Returns `ok`, cleared if the pivot isn't positive and
+/// finite.
 Value BlockedInverse::eliminateRow(Value row, Value ok) {
   Value pivot = tiles.loadScalar(square, {row, row});
   Value isPositive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, pivot,
@@ -148,7 +150,7 @@ Value BlockedInverse::eliminateRow(Value row, Value ok) {
       value = arith::MulFOp::create(b, value, scale);
   tiles.storeRow(below, square, row);
   tiles.storeRow(above, upper, row);
-  // The row of the next pivot comes first.
+  // Updates the row of the next pivot first.
   b.loopDown(zero, row, 1, [&](Value other) {
     Value number = tiles.broadcast(
         arith::NegFOp::create(b, tiles.loadScalar(square, {row, other})));
@@ -164,7 +166,8 @@ Value BlockedInverse::eliminateRow(Value row, Value ok) {
   return ok;
 }
 
-/// Computes the diagonal's blocks of L and Y, from the last row to the first.
+/// Computes the blocks of L and Y on the diagonal, from the last row to the
+/// first.
 Value BlockedInverse::eliminate(Value ok) {
   return b
       .foldDown(zero, b.index(shape.block), 1, ok,
@@ -174,7 +177,7 @@ Value BlockedInverse::eliminate(Value ok) {
       .front();
 }
 
-/// Computes L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
+/// Computes the block L(I, J) if `isBelow` the diagonal, else Y(I, J).
 void BlockedInverse::finishBlock(Value i, Value j, bool isBelow) {
   Value begin = b.mul(i, shape.block), next = b.add(begin, shape.block);
   Value end = isBelow ? allRows : b.mul(b.add(j, 1), shape.block);
@@ -222,7 +225,7 @@ Value BlockedInverse::decomposeRow(Value i) {
   return ok;
 }
 
-/// Computes a block of the inverse, without the elements above the diagonal.
+/// Computes a block of the inverse, and stores its elements up to the diagonal.
 void BlockedInverse::multiplyBlock(Value i, Value j) {
   Value end = b.mul(b.add(j, 1), shape.block);
   b.loop(zero, b.index(shape.block), BlockShape::kTileRows, [&](Value first) {
@@ -246,8 +249,8 @@ void BlockedInverse::multiplyBlock(Value i, Value j) {
   });
 }
 
-/// Checks the diagonal only: no element of the inverse is larger than those on
-/// it.
+/// Returns `ok`, cleared if the inverse has elements that aren't finite. Checks
+/// only the diagonal, which has the largest elements.
 Value BlockedInverse::checkDiagonal(Value ok) {
   return b
       .fold(zero, b.index(shape.rows), 1, ok,
@@ -275,7 +278,7 @@ Value BlockedInverse::compute(Value damping) {
 }
 
 //===----------------------------------------------------------------------===//
-// Tries
+// Tries with growing damping
 //===----------------------------------------------------------------------===//
 
 void hfta::emitBlockedInverse(LoopBuilder &b, const BlockShape &shape,
@@ -284,8 +287,8 @@ void hfta::emitBlockedInverse(LoopBuilder &b, const BlockShape &shape,
   Value damping = memref::LoadOp::create(b, kernel.operands[1], kernel.item);
   Value yes = arith::ConstantIntOp::create(b, 1, 1);
   Value none = arith::ConstantIntOp::create(b, 0, 32);
-  // The carried values: whether there is no inverse yet, the tries, and the
-  // damping.
+  // The loop carries whether there is no inverse yet, the number of failed
+  // tries, and the damping.
   SmallVector<Value> results = b.fold(
       b.index(0), b.index(1 + kFurtherTries), 1, {yes, none, damping},
       [&](Value, ValueRange state) {

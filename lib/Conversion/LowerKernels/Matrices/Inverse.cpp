@@ -7,10 +7,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most rows for which matrices are inverted in lanes. A larger matrix
-/// alone is inverted nearly as fast as in full lanes: at 64 rows with .4 of
-/// their speed, at 128 with .7, at 16 with .15; and a few copies fill only some
-/// lanes. Measured with AVX-512 on AMD's family 26.
+/// The most rows of matrices that are inverted in lanes. A larger matrix is
+/// inverted nearly as fast alone as in full lanes, with 0.7 of the speed at 128
+/// rows (0.4 at 64, 0.15 at 16), and a few copies fill only some of the lanes.
+/// Measured with AVX-512 on AMD's family 26.
 static constexpr int64_t kMostLaneRows = 64;
 
 static BlockShape getShape(SpdInverseOp op) {

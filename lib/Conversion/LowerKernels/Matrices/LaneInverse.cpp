@@ -1,7 +1,7 @@
 //===- LaneInverse.cpp - Inverses of small matrices, one a lane -----------===//
 //
-// A small matrix has few numbers to fill vectors with, and each waits for its
-// pivots. So vectors run across matrices: a lane has one matrix, of any copy.
+// A small matrix has too few numbers to fill vectors, and each step waits for a
+// pivot. So vectors run across matrices: each lane has one matrix, of any copy.
 // The algorithm is that of BlockedInverse.cpp with blocks of four rows, which
 // stay in registers.
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,7 @@ static constexpr int64_t kSide = 4;
 
 namespace {
 
-/// The rows of a block, each of which has some columns.
+/// The rows of a block, each with its columns.
 using Square = std::array<std::array<Value, kSide>, kSide>;
 
 class LaneInverse {
@@ -58,7 +58,7 @@ private:
   ArrayRef<MatrixKernel> lanes;
   VectorType vector, mask;
   Value triangle; ///< [element of the packed matrix, lane]
-  Value square;   ///< [row, column, lane]: L below the diagonal, then Y
+  Value square; ///< [row, column, lane]: L in blocks below the diagonal, else Y
   Value zero, end;
 };
 
@@ -75,7 +75,8 @@ LaneInverse::LaneInverse(LoopBuilder &builder, Type element, int64_t rows,
                               static_cast<uint64_t>(filled * (filled + 1) / 2));
   triangle =
       memref::AllocOp::create(b, MemRefType::get({elements, count}, element));
-  // Rows whose distance is a power of two would share few sets of a cache.
+  // Avoids rows whose distance is a power of two, which would share few sets of
+  // a cache.
   square = memref::AllocOp::create(
       b, MemRefType::get({filled, filled + kSide + 1, count}, element));
   zero = b.index(0);
@@ -111,7 +112,7 @@ void LaneInverse::storePacked(Value value, Value row, Value column) {
 // Matrices to lanes and back
 //===----------------------------------------------------------------------===//
 
-/// Reads a number of each lane's matrix.
+/// Reads a scalar operand of each lane's matrix.
 Value LaneInverse::gatherScalars(unsigned operand) {
   SmallVector<Value> scalars;
   for (const MatrixKernel &lane : lanes)
@@ -120,7 +121,8 @@ Value LaneInverse::gatherScalars(unsigned operand) {
   return vector::FromElementsOp::create(b, vector, scalars);
 }
 
-/// Reads the factors. The last block is filled up with rows of the identity.
+/// Reads the factors of all lanes. Fills up the last block with rows of the
+/// identity.
 void LaneInverse::gather() {
   int64_t count = lanes.size();
   Value size = b.index(packed), none = constant(0);
@@ -142,7 +144,7 @@ void LaneInverse::gather() {
   });
 }
 
-/// Writes the inverses of the chosen lanes.
+/// Writes the inverses of those lanes for which `chosen` is true.
 void LaneInverse::scatter(Value chosen) {
   int64_t count = lanes.size();
   Value size = b.index(packed);
@@ -167,8 +169,8 @@ void LaneInverse::scatter(Value chosen) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Computes the sum over k from `first` to `end` of column i + r times column j
-/// + c of row k.
+/// Computes, for r and c in [0, 4), the sum over rows k from `first` to `end`
+/// of element (k, i + r) times element (k, j + c).
 Square LaneInverse::sum(Value first, Value end, Value i, Value j) {
   SmallVector<Value> initial(kSide * kSide, constant(0));
   SmallVector<Value> sums =
@@ -191,7 +193,7 @@ Square LaneInverse::sum(Value first, Value end, Value i, Value j) {
 }
 
 /// Computes the block of Y = L⁻ᵀ on the diagonal that begins at row `i`.
-/// Returns `ok`, cleared for lanes with a pivot that isn't positive and finite.
+/// Returns `ok`, cleared in lanes with a pivot that isn't positive and finite.
 Value LaneInverse::decomposeDiagonal(Value i, Value damping, Value ok) {
   Square rest = sum(b.add(i, kSide), end, i, i), upper;
   for (int64_t r = 0; r < kSide; ++r)
@@ -227,8 +229,8 @@ Value LaneInverse::decomposeDiagonal(Value i, Value damping, Value ok) {
   return ok;
 }
 
-/// Computes the block of the triangle L at row `i` and column `j` if it
-/// `isBelow` the diagonal, otherwise that of Y = L⁻ᵀ.
+/// Computes the block at row `i` and column `j`: of L if it `isBelow` the
+/// diagonal, else of Y = L⁻ᵀ.
 void LaneInverse::finishBlock(Value i, Value j, bool isBelow) {
   Square rest = sum(b.add(i, kSide), isBelow ? end : b.add(j, kSide), i, j);
   for (int64_t r = 0; r < kSide; ++r)
@@ -267,8 +269,9 @@ Value LaneInverse::decompose(Value damping) {
       .front();
 }
 
-/// Stores the inverses in `triangle`. It checks the diagonals only, as no other
-/// element is larger.
+/// Stores the inverses in `triangle`. Returns `ok`, cleared in lanes with an
+/// element that isn't finite. Checks only the diagonals, which have the largest
+/// elements.
 Value LaneInverse::multiplyBlocks(Value ok) {
   return b
       .fold(zero, end, kSide, ok,
@@ -292,7 +295,7 @@ Value LaneInverse::multiplyBlocks(Value ok) {
 }
 
 //===----------------------------------------------------------------------===//
-// Tries
+// Tries with growing damping
 //===----------------------------------------------------------------------===//
 
 void LaneInverse::compute() {

@@ -9,7 +9,7 @@
 
 namespace mlir::hfta {
 
-/// Builds the loops of algorithms on matrices. Indices are of type `index`.
+/// Builds the loops of algorithms on matrices. Indices have the type `index`.
 class LoopBuilder : public ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -29,22 +29,25 @@ public:
   Value isLess(Value a, Value b) {
     return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, a, b);
   }
-  /// Returns where a row of the packed lower triangle begins.
+  /// Returns the offset of a row in a packed lower triangle, in elements.
   Value packedRow(Value row);
   /// Creates a vector of `lanes` booleans, of which the first `count` are true.
   Value maskBefore(int64_t lanes, Value count);
 
-  /// Runs `body` for first, first + step, … below `end`.
+  /// Builds a loop of `body` over first, first + step, … below `end`.
   void loop(Value first, Value end, int64_t step, Body body);
-  /// Runs `body` as `loop` does, but from the last index to the first. `end` -
-  /// `first` must be a multiple of `step`.
+  /// Builds a loop as `loop` does, but from the last index to the first. `end`
+  /// - `first` must be a multiple of `step`.
   void loopDown(Value first, Value end, int64_t step, Body body);
-  /// Creates a loop that carries values.
+  /// Builds a loop that carries values. `body` gets the running values and
+  /// returns the next ones. Returns the last values.
   SmallVector<Value> fold(Value first, Value end, int64_t step,
                           ValueRange initial, Fold body);
+  /// Builds a loop as `fold` does, but from the last index to the first.
   SmallVector<Value> foldDown(Value first, Value end, int64_t step,
                               ValueRange initial, Fold body);
-  /// Returns the values of `body` if the condition holds, else `otherwise`.
+  /// Returns the values of `body` if the condition holds at run time, else
+  /// `otherwise`.
   SmallVector<Value> choose(Value condition, ValueRange otherwise,
                             llvm::function_ref<SmallVector<Value>()> body);
   void ifTrue(Value condition, llvm::function_ref<void()> body);

@@ -20,9 +20,9 @@ static MemRefType getMemoryType(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// Gives the kernel arguments: each lane's memory for its tensors, the lanes'
-/// items, and scratch memory. Results of the op that aren't used go to scratch
-/// memory.
+/// Replaces the kernel's tensor arguments by the memory of each lane's operands
+/// and results, the lanes' items, and scratch memory. Results of the op that
+/// the kernel doesn't return get scratch memory.
 static SmallVector<MatrixKernel> makeArguments(func::FuncOp function,
                                                Operation *op, int64_t count) {
   Block &body = function.getBody().front();
@@ -63,8 +63,9 @@ static SmallVector<MatrixKernel> makeArguments(func::FuncOp function,
   return lanes;
 }
 
-/// Returns whether the function's results are all results of the op, each at
-/// most once.
+/// Returns whether the op is all that the kernel does: the op is followed by
+/// the return, its operands are arguments, and the kernel returns results of
+/// the op, each at most once.
 static bool isAlone(func::FuncOp function, Operation *op) {
   Operation *end = function.getBody().front().getTerminator();
   llvm::SmallDenseSet<Value> seen;

@@ -8,20 +8,22 @@
 
 namespace mlir::hfta {
 
-/// The memory of the op's operands and results, of one copy, and the number of
-/// the work item, which is the index of its matrix.
+/// The memory of an op's operands and results, for all matrices of one copy,
+/// and the number of the work item, which is the index of the item's matrix.
 struct MatrixKernel {
   SmallVector<Value> operands, results;
   Value item;
 };
 
-/// Returns how many matrices the op's kernel inverts at once, each in a lane;
-/// 1: it doesn't use lanes.
+/// Returns the number of matrices that an op's kernel inverts at once, one in
+/// each lane of vectors; 1 if it doesn't use lanes.
 int64_t countInverseLanes(SpdInverseOp op);
+/// Emits the inversion of one matrix for each element of `lanes`. Uses only the
+/// types of the op's results, as its operands have become memory already.
 void emitInverse(LoopBuilder &builder, SpdInverseOp op,
                  ArrayRef<MatrixKernel> lanes);
-/// The functions above and below use the types of the op's results only, as its
-/// operands are memory already.
+/// Emits the eigendecomposition of one matrix. Uses only the types of the op's
+/// results, as its operands have become memory already.
 void emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
                const MatrixKernel &kernel);
 

@@ -1,12 +1,12 @@
 //===- SymmetricEigen.cpp - One matrix's eigenvectors ---------------------===//
 //
-// Reflections make the matrix tridiagonal, F = Q T Qᵀ, and implicit QL
-// iterations make that diagonal. Their rotations change pairs of rows of Qᵀ, so
-// that all parts that take n³ operations run along rows, in vectors. Each
-// matrix has its own number of iterations. Sources: Martin, Reinsch and
-// Wilkinson, "Householder's tridiagonalization of a symmetric matrix", 1968,
-// and Bowdler, Martin, Reinsch and Wilkinson, "The QR and QL algorithms for
-// symmetric matrices", 1968, both in Numerische Mathematik 11.
+// Householder reflections make the matrix tridiagonal, F = Q T Qᵀ, and implicit
+// QL iterations make T diagonal. The rotations of the iterations change pairs
+// of rows of Qᵀ, so that all parts that take n³ operations run along rows, in
+// vectors. Each matrix has its own number of iterations. Sources: Martin,
+// Reinsch and Wilkinson, "Householder's tridiagonalization of a symmetric
+// matrix", 1968, and Bowdler, Martin, Reinsch and Wilkinson, "The QR and QL
+// algorithms for symmetric matrices", 1968, both in Numerische Mathematik 11.
 //===----------------------------------------------------------------------===//
 
 #include "Matrices/MatrixKernel.h"
@@ -19,12 +19,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most QL iterations for an eigenvalue; two are common, and none needs
-/// many.
+/// The most QL iterations for an eigenvalue. Two are typical, so this limit is
+/// hardly ever reached.
 static constexpr int64_t kMostIterations = 60;
-/// How far QᵀQ may be from the identity for a basis to be kept.
+/// The largest absolute element of QᵀQ - I with which a basis counts as
+/// orthogonal.
 static constexpr double kMostSkew = 0.01;
-/// The rows that are read or changed at once.
+/// The number of rows that are read or changed at once.
 static constexpr int64_t kRows = 4;
 
 namespace {
@@ -87,21 +88,22 @@ private:
     vector::StoreOp::create(b, value, memory, place);
   }
 
-  /// Sets the padded square's elements, which are zero outside of the matrix.
+  /// Sets the elements of the matrix in a padded square to `element(row,
+  /// column)`, and the padding to zero.
   void fill(Value square, Element element);
   Value identity(Value i, Value j) {
     return select(isSame(i, j), number(1), number(0));
   }
   /// Returns the largest value of `element` over all rows and columns.
   Value findLargest(Element element);
-  /// Calls `body` for each vector of neighbouring columns, with the index of
-  /// its first column, beginning with the vector that holds column `first`.
+  /// Runs `body` for each vector of neighbouring columns, with the index of its
+  /// first column, beginning with the vector that contains column `first`.
   void loopColumns(Value first, LoopBuilder::Body body);
   /// Sets `product` to the sum of the square's rows after `row`, each
-  /// multiplied by its element of the reflector.
+  /// multiplied by the reflector's element of that row.
   void combineRows(Value square, Value row);
-  /// Adds to the rows after `row`: an element of each of `left` times all of
-  /// `right`.
+  /// Adds products to the rows after `row`: to each row, the sum over n of the
+  /// row's element of left[n] times the vector right[n].
   void addProducts(Value square, Value row, ArrayRef<Value> left,
                    ArrayRef<Value> right);
   Value multiplyRows(Value left, Value right);
@@ -124,9 +126,10 @@ private:
   TileBuilder tiles;
   const MatrixKernel &kernel;
   Value zero, rows, sides;
-  /// The matrix, later reflectors in its rows, finally Qᵀ; and Q.
+  /// `symmetric` is the matrix, then its rows hold the reflectors, and finally
+  /// it is Qᵀ. `basis` is Q.
   Value symmetric, basis;
-  /// The elements on T's diagonal, and those beside it; 2 / |v|² for each
+  /// The elements on T's diagonal, those beside it, and 2 / |v|² for each
   /// reflector v.
   Value diagonal, beside, weights;
   Value reflector, product;
@@ -135,7 +138,8 @@ private:
 } // namespace
 
 Value SymmetricEigen::allocateSquare() {
-  // Rows whose distance is a power of two would share few sets of a cache.
+  // Avoids rows whose distance is a power of two, which would share few sets of
+  // a cache.
   int64_t side = shape.getPaddedRows();
   return memref::AllocOp::create(
       b, MemRefType::get({side, side + shape.lanes}, shape.element));
@@ -223,8 +227,8 @@ void SymmetricEigen::addProducts(Value square, Value row, ArrayRef<Value> left,
   });
 }
 
-/// Returns the scalar product of two rows: added up lane by lane, then over the
-/// lanes.
+/// Returns the scalar product of two rows. Terms are added up lane by lane,
+/// then the lanes' sums are added.
 Value SymmetricEigen::multiplyRows(Value left, Value right) {
   Value sums = b.fold(zero, sides, shape.lanes, b.number(shape.vector, 0),
                       [&](Value j, ValueRange values) {
@@ -243,8 +247,8 @@ Value SymmetricEigen::multiplyRows(Value left, Value right) {
 // Reflections
 //===----------------------------------------------------------------------===//
 
-/// Divides all elements by the largest one, so that no square overflows or
-/// underflows. Returns that element.
+/// Divides all elements by the largest absolute value, so that no square
+/// overflows or underflows. Returns that value, or 1 if it is 0.
 Value SymmetricEigen::scale(Value largest) {
   Value factor = select(isLess(number(0), largest), largest, number(1));
   b.loop(zero, rows, 1, [&](Value i) {
@@ -255,8 +259,8 @@ Value SymmetricEigen::scale(Value largest) {
   return factor;
 }
 
-/// Makes a row and its column zero after the element beside the diagonal. The
-/// reflector takes the row's place.
+/// Makes a row and its column zero behind the element next to the diagonal. The
+/// reflector is stored in place of the row.
 void SymmetricEigen::reflect(Value row) {
   Value next = b.add(row, 1);
   store(load(symmetric, {row, row}), diagonal, row);
@@ -284,7 +288,8 @@ void SymmetricEigen::reflect(Value row) {
       storeVector(b.number(shape.vector, 0), product, {j});
     });
     combineRows(symmetric, row);
-    // w = weight p - (weight² pᵀv / 2) v, negated: F - v wᵀ - w vᵀ.
+    // Computes -w for the update F - v wᵀ - w vᵀ, where
+    //   w = weight p - (weight² pᵀv / 2) v
     Value half = mul(mul(weight, weight),
                      mul(number(0.5), multiplyRows(product, reflector)));
     Value less = tiles.broadcast(negate(weight)), more = tiles.broadcast(half);
@@ -292,7 +297,8 @@ void SymmetricEigen::reflect(Value row) {
       Value part = mul(more, loadVector(reflector, {j}));
       storeVector(fma(less, loadVector(product, {j}), part), product, {j});
     });
-    // The first vector begins before the columns that are left.
+    // Clears the columns before `next` in the first vector, as they don't
+    // belong to the remaining matrix.
     Value skipped = arith::RemUIOp::create(b, next, b.index(shape.lanes));
     b.loop(b.sub(next, skipped), next, 1,
            [&](Value j) { store(number(0), product, {j}); });
@@ -301,7 +307,8 @@ void SymmetricEigen::reflect(Value row) {
 }
 
 void SymmetricEigen::makeTridiagonal() {
-  // The last two rows are tridiagonal already; there may be fewer than two.
+  // The last two rows are tridiagonal already. There may be fewer rows than
+  // two.
   int64_t last = shape.rows - 1;
   b.loop(zero, b.index(std::max<int64_t>(last - 1, 0)), 1,
          [&](Value row) { reflect(row); });
@@ -316,7 +323,8 @@ void SymmetricEigen::makeTridiagonal() {
   store(none, beside, b.index(last));
 }
 
-/// Computes the product of all reflections, then its transpose in `symmetric`.
+/// Computes Q, the product of all reflections, in `basis`, then its transpose
+/// in `symmetric`.
 void SymmetricEigen::makeBasis() {
   fill(basis, [&](Value i, Value j) { return identity(i, j); });
   b.loopDown(
@@ -338,8 +346,8 @@ void SymmetricEigen::makeBasis() {
 // Iterations
 //===----------------------------------------------------------------------===//
 
-/// Rotates two rows: row p becomes cosine * p - sine * q, the next row q
-/// becomes sine * p + cosine * q.
+/// Rotates two neighbouring rows: row p becomes cosine * p - sine * q, and the
+/// next row q becomes sine * p + cosine * q.
 void SymmetricEigen::rotateRows(Value p, Value cosine, Value sine) {
   Value q = b.add(p, 1);
   cosine = tiles.broadcast(cosine);
@@ -352,7 +360,8 @@ void SymmetricEigen::rotateRows(Value p, Value cosine, Value sine) {
   });
 }
 
-/// Returns the first row from `first` on beside which there is hardly anything.
+/// Returns the first row from `first` on whose element beside the diagonal is
+/// at most `least`, and thus negligible.
 Value SymmetricEigen::findSplit(Value first, Value least) {
   return b
       .foldDown(first, rows, 1, first,
@@ -363,7 +372,8 @@ Value SymmetricEigen::findSplit(Value first, Value least) {
       .front();
 }
 
-/// Subtracts the shift from the diagonal, and returns it.
+/// Subtracts the shift from the diagonal's elements from `first` on. Returns
+/// the shift.
 Value SymmetricEigen::shift(Value first) {
   Value next = b.add(first, 1);
   Value old = load(diagonal, {first}), side = load(beside, {first});
@@ -380,9 +390,9 @@ Value SymmetricEigen::shift(Value first) {
   return by;
 }
 
-/// Rotates the rows from `split` to `first`; `next` is the diagonal's element
-/// after `first`. The memory of the reflector and the product holds the cosines
-/// and sines.
+/// Rotates the rows from `split` to `first`. `next` is the diagonal's element
+/// after `first`. The memory of the reflector and of the product holds the
+/// cosines and sines.
 void SymmetricEigen::turn(Value first, Value split, Value next) {
   Value one = number(1), none = number(0);
   Value second = load(beside, b.add(first, 1));
@@ -418,8 +428,9 @@ void SymmetricEigen::turn(Value first, Value split, Value next) {
   store(mul(load(cosines, {first}), p), diagonal, {first});
 }
 
-/// Iterates until the element beside the diagonal's `first` is negligible, at
-/// most `least`; `taken` is the sum of the shifts of this and later elements.
+/// Iterates until the element beside the diagonal's element `first` is
+/// negligible, at most `least`. `taken` is the sum of all shifts that have been
+/// subtracted from this and later elements. Returns the new sum.
 Value SymmetricEigen::iterate(Value first, Value least, Value taken) {
   taken = b.fold(zero, b.index(kMostIterations), 1, taken,
                  [&](Value, ValueRange sums) {
@@ -457,6 +468,8 @@ void SymmetricEigen::makeDiagonal() {
 // The whole algorithm
 //===----------------------------------------------------------------------===//
 
+/// Writes the eigenvalues, times `factor` and at least 0, and the eigenvectors
+/// as columns.
 void SymmetricEigen::write(Value factor) {
   Value none = number(0);
   b.loop(zero, rows, 1, [&](Value i) {
@@ -469,8 +482,8 @@ void SymmetricEigen::write(Value factor) {
   });
 }
 
-/// Stores the start as the result or, if it isn't nearly orthogonal, the
-/// identity.
+/// Stores the starting basis as the result, or the identity if that basis isn't
+/// nearly orthogonal. The eigenvalues become 0.
 void SymmetricEigen::keepStart() {
   auto read = [&](Value i, Value j) {
     return load(kernel.operands[1], {kernel.item, i, j});

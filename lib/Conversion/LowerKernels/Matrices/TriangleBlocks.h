@@ -10,8 +10,9 @@
 
 namespace mlir::hfta {
 
-/// How a matrix of `rows` rows is cut: into square blocks as wide as a panel,
-/// which are computed in tiles of some rows. It doesn't depend on the target.
+/// The division of a matrix of `rows` rows into square blocks as wide as a
+/// panel, which are computed in tiles of some rows. It doesn't depend on the
+/// target.
 struct BlockShape {
   BlockShape(Type element, int64_t rows);
 
@@ -20,25 +21,27 @@ struct BlockShape {
 
   Type element;
   VectorType vector;
-  int64_t lanes;   ///< the lanes of a vector
-  int64_t vectors; ///< vectors of a tile; fewer if one covers the matrix
-  int64_t block;   ///< the rows of a block, and the columns of a panel
-  int64_t rows;    ///< the rows of the matrix
-  int64_t blocks;  ///< the blocks along a side of the matrix; the last one is
-                   ///< filled up
+  int64_t lanes;   ///< the number of lanes of a vector
+  int64_t vectors; ///< the number of vectors of a tile's row: one if that
+                   ///< covers the matrix
+  int64_t block;   ///< the number of rows of a block, and of columns of a panel
+  int64_t rows;    ///< the number of rows of the matrix
+  int64_t blocks; ///< the number of blocks along a side of the matrix; the last
+                  ///< block is filled up
   int64_t getPaddedRows() const { return blocks * block; }
 };
 
-/// The rows of a tile, each of which consists of some vectors.
+/// Rows of a tile, each of which consists of `BlockShape::vectors` vectors.
 using Tile = SmallVector<Value>;
 
-/// Builds tiles of products.
+/// Builds loads, stores and products of tiles.
 class TileBuilder {
 public:
   TileBuilder(LoopBuilder &builder, const BlockShape &shape)
       : b(builder), shape(shape) {}
 
-  /// Allocates panels [panels, rows, columns], and a block.
+  /// Allocates panels [blocks, padded rows, columns], and a block [rows,
+  /// columns].
   Value allocatePanels();
   Value allocateBlock();
 
@@ -48,18 +51,21 @@ public:
   Value broadcast(Value scalar) {
     return vector::BroadcastOp::create(b, shape.vector, scalar);
   }
-  /// Loads the vectors of a row, from `column` of the last axis on, or from its
-  /// begin.
+  /// Loads the vectors of a row from `column` of the last axis on, by default
+  /// from the beginning.
   Tile loadRow(Value memory, ValueRange indices, Value column = Value());
+  /// Stores the vectors of a row from `column` of the last axis on, by default
+  /// from the beginning.
   void storeRow(ArrayRef<Value> row, Value memory, ValueRange indices,
                 Value column = Value());
 
-  /// Returns the number by which a tile's row is multiplied at term k.
+  /// Returns the scalar by which the vectors of term k are multiplied for a row
+  /// of the tile.
   using Factor = llvm::function_ref<Value(Value k, int64_t row)>;
-  /// Returns the row of vectors at term k.
+  /// Returns the vectors of term k.
   using Row = llvm::function_ref<Tile(Value k)>;
-  /// Computes the sum over k from `first` to `end` of factor(k, row) * row(k),
-  /// term by term.
+  /// Returns the tile whose row r is the sum over k from `first` to `end` of
+  /// factor(k, r) * row(k), one term after the other.
   Tile multiply(Value first, Value end, Factor factor, Row row);
 
 private:

@@ -14,7 +14,8 @@ std::optional<unsigned> hfta::getInnermostReduction(linalg::GenericOp op) {
   return reductions.back();
 }
 
-/// Returns whether only the last of an operand's indices depends on `axis`.
+/// Returns whether the last of an operand's indices depends on `axis`, and no
+/// other one does.
 static bool isLastIndex(AffineMap map, unsigned axis) {
   return map.getNumResults() > 0 &&
          map.getResults().back().isFunctionOfDim(axis) &&
@@ -23,8 +24,8 @@ static bool isLastIndex(AffineMap map, unsigned axis) {
          });
 }
 
-/// Returns by how much the last index grows with `axis`; nothing if that isn't
-/// constant.
+/// Returns by how much the last index grows when `axis` grows by 1; nothing if
+/// that isn't constant.
 static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
   MLIRContext *context = map.getContext();
   AffineExpr last = map.getResults().back();

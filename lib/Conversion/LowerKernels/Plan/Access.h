@@ -9,36 +9,40 @@
 
 namespace mlir::hfta {
 
-/// How an operand is read or written by vectors along an axis.
+/// The way in which vectors along an axis access an operand.
 struct Access {
   enum Kind {
     Uniform,   ///< one element for all lanes
     Strided,   ///< every `stride`-th element
     Scattered, ///< anywhere
-    /// Anywhere, but contiguous along the innermost reduction: vectors along
-    /// that are read for all lanes and transposed.
+    /// Contiguous only along the innermost reduction: vectors along the
+    /// reduction are read for all lanes and transposed.
     Transposed
   };
   Kind kind = Uniform;
   int64_t stride = 0;
 
   bool isContiguous() const { return kind == Strided && stride == 1; }
-  /// Returns whether whole vectors are read and lanes picked from them.
+  /// Returns whether the elements are picked from whole vectors by shuffles.
   bool isShuffled() const {
     return kind == Strided && stride > 1 && stride <= 4;
   }
 };
 
+/// Returns how an operand is accessed by vectors along `axis`; without an axis,
+/// by scalars.
 Access getAccess(linalg::GenericOp op, OpOperand &operand,
                  std::optional<unsigned> axis);
 
-/// Returns whether vectors along an axis are read by transposing an input.
+/// Returns whether an input is read by transposing vectors if vectors run along
+/// `axis`.
 bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
 
-/// Returns the bytes in memory of an element of a tensor, vector or memref.
+/// Returns the bytes that an element of a tensor, vector or memref takes in
+/// memory.
 int64_t getStoredElementBytes(Type type);
 
-/// Returns the axis of the innermost loop if that is over the terms of sums.
+/// Returns the innermost reduction axis; nothing if the op isn't a sum.
 std::optional<unsigned> getInnermostReduction(linalg::GenericOp op);
 
 } // namespace mlir::hfta

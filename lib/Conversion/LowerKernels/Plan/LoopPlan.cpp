@@ -36,8 +36,8 @@ SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
     }
     return parts;
   }
-  // A single vector begins before the rest; or two vectors lie at the ends of
-  // the axis.
+  // Covers the rest by one vector that begins before it or, if the axis is too
+  // short for that, by two vectors at the ends of the rest.
   if (wide > extent) {
     wide /= 2;
     parts.push_back({offset, wide});
@@ -59,7 +59,7 @@ Value hfta::getRootMemory(Value memory) {
   return memory;
 }
 
-/// Returns the cycles to read a vector of `lanes`.
+/// Returns the estimated cycles of reading a vector of `lanes` elements.
 static double getReadCost(Access access, int64_t lanes) {
   if (access.kind == Access::Uniform || access.isContiguous())
     return Costs::kAccessCost;
@@ -71,7 +71,8 @@ static double getReadCost(Access access, int64_t lanes) {
   return Costs::kLaneCost * static_cast<double>(lanes);
 }
 
-/// Returns the distance in bytes of an operand's rows, along its last axis.
+/// Returns the distance between neighbouring rows of an operand in bytes; 0 if
+/// it has a single axis.
 static int64_t getRowBytes(MemRefType type) {
   if (type.getRank() < 2)
     return 0;
@@ -79,8 +80,8 @@ static int64_t getRowBytes(MemRefType type) {
          getStoredElementBytes(type);
 }
 
-/// Returns whether an operand has far more rows, far from each other, than the
-/// first-level cache can hold.
+/// Returns whether an operand's rows are far apart and take more bytes than
+/// near caches hold, so that accesses are slow.
 static bool isFar(OpOperand &operand) {
   auto type = cast<MemRefType>(operand.get().getType());
   return getRowBytes(type) >= Costs::kFarRowBytes &&
@@ -88,7 +89,8 @@ static bool isFar(OpOperand &operand) {
              Costs::kNearBytes;
 }
 
-/// Returns whether no element depends on memory that the op writes.
+/// Returns whether elements can be computed twice: nothing that the op reads is
+/// written by it.
 static bool canComputeTwice(linalg::GenericOp op, ArrayRef<Value> initial) {
   SmallVector<Value> reads(op.getDpsInputs());
   op.getBody()->walk(
@@ -106,7 +108,7 @@ static bool canComputeTwice(linalg::GenericOp op, ArrayRef<Value> initial) {
 
 namespace {
 
-/// Chooses among the ways to nest an op's loops by a model of their costs.
+/// Chooses the fastest loop nest of an op by a cost model. Costs are in cycles.
 class LoopPlanner {
 public:
   LoopPlanner(linalg::GenericOp op, ArrayRef<Value> initial,
@@ -125,9 +127,10 @@ private:
   void chooseElementwiseVectors();
   bool canStream();
 
-  /// An operand as a tile of several rows and vectors reads it.
+  /// An input, as a tile of several rows and vectors reads it.
   struct Input {
-    SmallVector<bool> variesAlong; ///< whether it varies along each row axis
+    SmallVector<bool>
+        variesAlong; ///< for each row axis, whether the input varies along it
     bool isVector;
     double cost; ///< the cost of reading it once
   };
@@ -136,7 +139,8 @@ private:
   bool sharesWindows();
   bool readsOnce() const;
   void chooseTile();
-  /// Tries all row counts from row axis `next` on.
+  /// Tries all numbers of rows for the row axes from `next` on. `totalRows` is
+  /// the product of those chosen so far.
   void searchRows(size_t next, int64_t totalRows);
   int64_t countRegisters() const;
   SmallVector<unsigned> getOrder(bool vectorsFast) const;
@@ -187,8 +191,8 @@ void LoopPlanner::measureBody() {
   lanes = std::max<int64_t>(1, target.getVectorBytes() / bytes);
 }
 
-/// Returns the cycles for an element if vectors run along an axis; without an
-/// axis, elements are computed one by one.
+/// Returns the estimated cycles per element if vectors run along an axis, or if
+/// elements are computed one by one without an axis.
 double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
   double vectorsPerElement = 1;
   if (axis)
@@ -234,8 +238,8 @@ void LoopPlanner::chooseElementwiseVectors() {
                                     sizes[*result.vectorAxis] / lanes));
 }
 
-/// Returns whether rows of a memory begin at multiples of `lanes` elements, as
-/// far as its views of an argument show.
+/// Returns whether rows of a memory are known to begin at multiples of `lanes`
+/// elements. Looks through views to the argument.
 static bool hasAlignedRows(Value memory, int64_t lanes) {
   if (isa<BlockArgument>(memory))
     return cast<MemRefType>(memory.getType()).getShape().back() % lanes == 0;
@@ -261,7 +265,7 @@ bool LoopPlanner::canStream() {
   if (lanes * bytes != target.getVectorBytes() ||
       type.getNumElements() * bytes < target.getStreamBytes())
     return false;
-  // Vectors are narrower if the alignment of rows requires that.
+  // Uses narrower vectors if only these are aligned in all rows.
   for (int64_t width = lanes; width * bytes >= Costs::kMinStreamBytes;
        width /= 2) {
     if (type.getRank() == 0 || size % width != 0 ||
@@ -271,8 +275,8 @@ bool LoopPlanner::canStream() {
     result.aligned = true;
     return true;
   }
-  // Stores before and after the aligned vectors of a row would make later
-  // passes wait.
+  // Stores to a row's cache lines before and after the aligned vectors would
+  // delay later passes over the data.
   bool hasPasses = llvm::any_of(op.getDpsInputs(), [](Value input) {
     return isa<MemRefType>(input.getType()) &&
            !isa<BlockArgument>(getRootMemory(input));
@@ -287,16 +291,17 @@ bool LoopPlanner::canStream() {
 int64_t LoopPlanner::countVectors(unsigned axis) const {
   LoopPlan plan = result;
   plan.lanes = lanes;
-  // The leading full vectors aren't listed, as the list could exceed the
-  // memory.
+  // Counts the leading full vectors without listing them, as the list could be
+  // huge.
   int64_t size = sizes[axis];
   int64_t front = std::max<int64_t>(size / lanes - 1, 0);
   int64_t rest = size - front * lanes;
   return front + static_cast<int64_t>(plan.getParts(rest, rest).size());
 }
 
-/// Counts the registers of sums, and of what is live while one row after the
-/// other is added to them.
+/// Returns the number of registers that a tile needs: for sums, and for the
+/// loaded values that are live while terms are added to one row after the
+/// other.
 int64_t LoopPlanner::countRegisters() const {
   int64_t sums = vectors * outputs;
   for (int64_t count : rows)
@@ -304,9 +309,9 @@ int64_t LoopPlanner::countRegisters() const {
   return sums + std::min(countHeld(getOrder(false)), countHeld(getOrder(true)));
 }
 
-/// Returns the row axes in the order in which a tile runs through its rows, the
-/// slowest first: first the axes along which all inputs change; those along
-/// which vectors change come last if `vectorsFast`, else before the others.
+/// Returns the order in which a tile runs through its row axes, the slowest
+/// first. Axes along which all inputs vary come first. Axes along which vector
+/// inputs vary come last if `vectorsFast`, else before the remaining ones.
 SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
   SmallVector<unsigned> order =
       llvm::to_vector(llvm::seq<unsigned>(0, candidates.size()));
@@ -325,8 +330,7 @@ SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
   return order;
 }
 
-/// Counts the values that have been read and will be used by later rows of the
-/// tile.
+/// Returns the number of loaded values that later rows of the tile still need.
 int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
   int64_t held = 0;
   for (const Input &input : inputs) {
@@ -344,7 +348,8 @@ int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
   return held;
 }
 
-/// Returns whether a tile computes products of different matrices at a time.
+/// Returns whether a tile computes products of several independent matrices at
+/// a time.
 bool LoopPlanner::isSeparate(ArrayRef<int64_t> tile) const {
   for (auto [index, count] : llvm::enumerate(tile))
     if (count > 1 && inputs.size() > 1 &&
@@ -355,7 +360,7 @@ bool LoopPlanner::isSeparate(ArrayRef<int64_t> tile) const {
   return false;
 }
 
-/// Returns the cycles for one term of all sums of a tile.
+/// Returns the cycles in which a tile adds one term to all of its sums.
 double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
                                 int64_t tileVectors) const {
   double sums = static_cast<double>(tileVectors);
@@ -375,8 +380,9 @@ double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
          Costs::kStepCost + Costs::kVisibleReads * access;
 }
 
-/// Returns the cycles for all tiles: full blocks of each row axis, then the
-/// rest.
+/// Returns the cycles in which all tiles add one term: full blocks of each row
+/// axis and the rest, from row axis `next` on. `count` is the number of tiles
+/// so far.
 double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
                                  double count) const {
   if (next == candidates.size()) {
@@ -411,7 +417,7 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   }
   SmallVector<int64_t> tile(rows);
   double cost = getTilesCost(0, tile, 1);
-  // Larger tiles have to pay, as they are more code.
+  // A larger tile has to be clearly faster, as it is more code.
   if (!bestRows.empty() && cost > bestCost * 0.98)
     return;
   bestCost = cost;
@@ -420,7 +426,7 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
 }
 
 /// Returns whether windows of neighbouring rows overlap along a short innermost
-/// loop. LLVM unrolls it and keeps what they share in registers.
+/// loop. LLVM then unrolls the loop and keeps shared elements in registers.
 bool LoopPlanner::sharesWindows() {
   std::optional<unsigned> taps = getInnermostReduction(op);
   if (!taps || sizes[*taps] == 1 || sizes[*taps] > Costs::kUnrolledTaps)
@@ -448,7 +454,7 @@ void LoopPlanner::chooseTile() {
   for (unsigned axis = 0; axis < sizes.size(); ++axis)
     if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
       candidates.push_back(axis);
-  // If there are many axes, the outermost ones are left to loops.
+  // With many axes, the outermost ones become loops around the tiles.
   if (candidates.size() > Costs::kMaxRowAxes)
     candidates.erase(candidates.begin(), candidates.end() - Costs::kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -478,7 +484,7 @@ void LoopPlanner::chooseTile() {
   result.unrolls = terms <= Costs::kFewTerms && terms > 1 &&
                    op.getBody()->getOps<math::FmaOp>().empty();
   int64_t most = std::min(countVectors(), Costs::kMaxVectors), fewest = 1;
-  // Memory is best read as it lies, in whole rows.
+  // Memory is read fastest in whole rows.
   if (result.unrolls) {
     fewest = most;
     maxRows = std::max<int64_t>(1, Costs::kUnrolledTerms / terms / most);
@@ -508,8 +514,9 @@ void LoopPlanner::chooseTile() {
       result.rowOrder.push_back(places[place]);
 }
 
-/// Returns whether packing pays: each row of a matrix whose rows are far apart
-/// needs an entry of the TLB and lines in a few crowded sets of the cache.
+/// Returns whether packing an operand pays. Each row of a matrix whose rows are
+/// far apart needs a TLB entry of its own, and the rows' cache lines fall into
+/// few sets.
 bool LoopPlanner::isWorthPacking(OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!getAccess(op, operand, result.vectorAxis).isContiguous() ||

@@ -8,66 +8,71 @@
 
 namespace mlir::hfta {
 
-/// Neighbouring elements of a block: their offset from its first one and their
-/// number.
+/// Neighbouring elements of a block, which are computed as a vector: the offset
+/// of the first one in the block, and their number.
 struct VectorPart {
   int64_t offset, lanes;
 };
 
-/// An axis of which `size` terms are computed at a time.
+/// A block of an axis of terms: `size` terms are computed at a time.
 struct TermBlock {
   unsigned axis;
   int64_t size;
 };
 
-/// The loops of an op: those over `blocks`, over `outer` in order, over blocks
-/// of the vector axis, over blocks of the row axes in order, and over
-/// `reductions` in order. The innermost body computes `vectors` vectors for
-/// each of its rows.
+/// The loop nest of an op, from the outermost loops inwards: loops over
+/// `blocks`, over `outer` in order, over blocks of the vector axis, over blocks
+/// of the row axes in order, and over `reductions` in order. The innermost body
+/// computes a tile: `vectors` vectors for each of its rows.
 struct LoopPlan {
   SmallVector<unsigned> outer, rowAxes, reductions;
-  SmallVector<int64_t> rows; ///< the rows of a full block, for each row axis
+  SmallVector<int64_t> rows; ///< for each row axis, the rows of a full block
   /// Indices into `rowAxes`: the order in which a tile runs through its rows,
-  /// such that few of the values that it has read are live. The last one
+  /// chosen such that few loaded values are live at a time. The last axis
   /// changes fastest.
   SmallVector<unsigned> rowOrder;
   SmallVector<TermBlock> blocks; ///< blocks of the outermost reductions
-  /// The input whose part for a block of the vector axis is copied to
-  /// contiguous memory before the loops over rows read it repeatedly.
+  /// The input that is packed: its part for a block of the vector axis is
+  /// copied to contiguous memory before the loops over rows read it repeatedly.
   std::optional<unsigned> packed;
   std::optional<unsigned> vectorAxis;
-  int64_t lanes = 1;   ///< the lanes of a full vector
-  int64_t vectors = 1; ///< the vectors of a full block
-  /// Whether the few terms of a sum are computed without loops.
+  int64_t lanes = 1;   ///< the number of lanes of a full vector
+  int64_t vectors = 1; ///< the number of vectors of a full block
+  /// Whether loops over terms are unrolled, as there are few terms.
   bool unrolls = false;
   /// Whether windows of neighbouring rows overlap along a short innermost loop.
   bool sharesWindows = false;
   /// Whether elements may be computed twice, so that vectors can overlap.
   bool overlaps = false;
-  /// Whether the result is so large that it leaves the caches before it is
-  /// read: full vectors are then stored past the caches, at aligned addresses.
+  /// Whether the result is so large that it would leave the caches before it is
+  /// read. Full vectors are then stored past the caches (non-temporal stores),
+  /// at aligned addresses.
   bool streams = false;
-  /// If so, whether all vectors of the result are aligned without a lead.
+  /// If `streams` is set, whether all vectors of the result are aligned, so
+  /// that no elements come before the first aligned address.
   bool aligned = false;
 
-  /// Returns how many terms of an axis, of `size`, are computed at once.
+  /// Returns the number of terms of an axis that are computed at a time; `size`
+  /// if the axis isn't blocked.
   int64_t getBlock(unsigned axis, int64_t size) const;
-  /// Returns the vectors of a block of the vector axis that doesn't go beyond
-  /// the axis' end: full ones, then the rest.
+  /// Returns the vectors of a block of the vector axis that has `size`
+  /// elements: full vectors, then the rest. `extent` is the number of elements
+  /// of the axis. If `overlaps` is set, the last vector may begin before the
+  /// rest, even before the block.
   SmallVector<VectorPart> getParts(int64_t size, int64_t extent) const;
 };
 
-/// Plans the loops of an op. The target affects only what is computed together.
-/// `initial` are the values that the results start from, null if they are read
-/// from memory.
+/// Plans the loops of an op. The target affects only which elements are
+/// computed together, never the order of terms. `initial` holds the initial
+/// value of each result, null if it is read from memory.
 LoopPlan planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
                    const TargetModel &target);
 
-/// Returns the widths of the vectors that cover `size` elements: full ones,
+/// Returns the lengths of the vectors that cover `size` elements: full vectors,
 /// then powers of two in descending order.
 SmallVector<int64_t> splitIntoVectors(int64_t size, int64_t lanes);
 
-/// Returns the allocation or argument of which memory is a view.
+/// Returns the allocation or argument that `memory` is a view of.
 Value getRootMemory(Value memory);
 
 } // namespace mlir::hfta

@@ -9,9 +9,9 @@ using namespace mlir::hfta;
 
 using Order = ReferenceModel::Sums;
 
-/// Returns the op that combines a result's running value with the next element;
-/// null if the running value has other uses, or if the order of operands would
-/// matter.
+/// Returns the op that combines a result's running value with the next element.
+/// Returns null if the running value has other uses, or if the op isn't
+/// commutative.
 static Operation *getCombiner(linalg::GenericOp op, unsigned result) {
   BlockArgument running =
       op.getBody()->getArgument(op.getNumDpsInputs() + result);
@@ -26,8 +26,8 @@ static Operation *getCombiner(linalg::GenericOp op, unsigned result) {
              : nullptr;
 }
 
-/// Returns the axis of the rows: all inputs are contiguous along it or don't
-/// depend on it, and the results don't depend on it.
+/// Returns the axis of the rows, a long reduction axis along which all inputs
+/// are contiguous or constant; nothing if there is none.
 static std::optional<unsigned> findRow(linalg::GenericOp op) {
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);

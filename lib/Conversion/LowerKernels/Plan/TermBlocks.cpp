@@ -1,9 +1,10 @@
 //===- TermBlocks.cpp - Sums in blocks that stay in the cache -------------===//
 //
-// A nest's memory traffic is estimated from the innermost loop outwards: data
-// that a loop's body accesses is accessed again in the next iteration, and
-// costs nothing if all of it fits into the cache. The ways of a set count, too:
-// columns of a matrix whose distance is a power of two fill few sets only.
+// The memory traffic of a loop nest is estimated from the innermost loop
+// outwards. Data that a loop's body accesses is accessed again in the next
+// iteration, at no cost if all of it fits into the cache. The associativity of
+// the cache counts, too: columns of a matrix whose distance is a power of two
+// use only few of the cache's sets.
 //===----------------------------------------------------------------------===//
 
 #include "Plan/TermBlocks.h"
@@ -20,14 +21,15 @@ using Costs = TargetModel::Blocks;
 
 namespace {
 
-/// A loop each of whose iterations covers `block` of an axis.
+/// A loop, each iteration of which covers `block` elements of an axis.
 struct BlockLoop {
   unsigned axis;
   int64_t block, trips;
 };
 
-/// The cache lines of an operand's part; and the number as which they count if
-/// they crowd a part of the cache's sets.
+/// The cache lines of an operand's part, and the cache lines that it takes up
+/// effectively, which are more if its lines fall into only some of the cache's
+/// sets.
 struct Footprint {
   double lines = 0, crowded = 0;
 };
@@ -47,10 +49,11 @@ public:
   SmallVector<TermBlock> choose();
 
 private:
-  /// Returns the cycles that a choice costs in addition to the arithmetic.
+  /// Returns the estimated cycles of a choice in addition to the arithmetic.
   double getCost(ArrayRef<TermBlock> blocks);
   double getTrafficCost(ArrayRef<TermBlock> blocks);
-  /// Returns how often all sums are stored and loaded again.
+  /// Returns the number of tiles in all blocks, which is how often a tile's
+  /// sums are stored and loaded again.
   double countTiles(ArrayRef<TermBlock> blocks);
   SmallVector<BlockLoop> getLoops(ArrayRef<TermBlock> blocks) const;
   SmallVector<int64_t> getTile() const;
@@ -61,8 +64,8 @@ private:
   SmallVector<int64_t> sizes;
   CacheAttr cache;
   int64_t sets;
-  /// The strides by operand numbers, kept as there are many choices and strides
-  /// take long to compute.
+  /// The strides of each operand, by its number. They are cached, as computing
+  /// them is slow and there are many choices.
   DenseMap<unsigned, SmallVector<int64_t>> strides;
 };
 
@@ -78,7 +81,7 @@ SmallVector<int64_t> TermBlocker::getTile() const {
   return tile;
 }
 
-/// Returns the loops, the innermost first.
+/// Returns the loops of the nest, the innermost first.
 SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
   SmallVector<BlockLoop> loops;
   SmallVector<int64_t> tile = getTile();
@@ -102,8 +105,8 @@ SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
   return loops;
 }
 
-/// Returns by which factor the lines of a part take more of the cache than
-/// their number, if strides lead to only some of the sets.
+/// Returns the factor by which a part takes up more of the cache than its
+/// number of lines, as strides lead to only some of the sets.
 static double getCrowding(ArrayRef<int64_t> strides, int64_t bytes,
                           ArrayRef<int64_t> extents, int64_t run, int64_t sets,
                           int64_t lineBytes) {
@@ -156,7 +159,7 @@ double TermBlocker::getTrafficCost(ArrayRef<TermBlock> blocks) {
   SmallVector<double> traffic;
   for (const Footprint &part : parts)
     traffic.push_back(part.lines);
-  // Sums stay in registers while the innermost loops run.
+  // Sums stay in registers while the innermost loops, those over terms, run.
   size_t innermost = plan.reductions.size();
   for (auto [depth, loop] : llvm::enumerate(getLoops(blocks))) {
     double used = 0;

@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Chooses the blocks of terms in which the sums of an op are computed, the
-/// outermost first; none if one pass over the terms is best. Sums wait in
-/// memory between blocks and continue with their terms in order, so the choice
-/// changes no bits.
+/// Chooses the blocks in which an op's terms are added so that data stays in
+/// the cache (cache blocking), the outermost first. Returns none if one pass
+/// over the terms is best. Between blocks, sums are kept in memory and later
+/// continue with their terms in order, so the choice changes no bits.
 SmallVector<TermBlock> chooseTermBlocks(linalg::GenericOp op,
                                         const LoopPlan &plan,
                                         const TargetModel &target);

@@ -1,4 +1,4 @@
-//===- SumChecker.cpp - Terms against the order of their sum --------------===//
+//===- SumChecker.cpp - Checking terms against an order -------------------===//
 
 #include "Verify/SumChecker.h"
 #include "Hfta/Target/ReferenceModel.h"
@@ -7,10 +7,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most terms of a sum that is followed; longer ones take too long.
+/// The most terms of a sum that is checked; longer sums would take too long.
 static constexpr int64_t kMostTerms = 1 << 16;
-/// The bit of a read whose place is the same for all terms: a factor of the
-/// whole sum.
+/// The bit of a read that has the same address for all terms, such as a factor
+/// of the whole sum.
 static constexpr uint64_t kSamePlace = uint64_t(1) << 63;
 
 //===----------------------------------------------------------------------===//
@@ -61,8 +61,8 @@ LogicalResult SumChecker::checkLanes() {
   return success();
 }
 
-/// Returns the tree of each lane's terms, combined in halves as the attribute
-/// says.
+/// Returns the tree in which the lanes' terms are combined in halves, as the
+/// order describes.
 SumChecker::TreeRef SumChecker::buildTree(SumOrderAttr order) {
   int64_t row = order.getAxes().back(), rows = order.getNumTerms() / row;
   int64_t lanes = order.getLanes(), vectors = order.getVectors();
@@ -242,7 +242,7 @@ bool SumChecker::isComplete(const Sum &sum, const Running &running) const {
   if (!sum.tree)
     return !running.isCombined && running.terms == sum.order.getNumTerms() &&
            hasAllReads(sum, running.kept);
-  // The initial value comes before all lanes.
+  // The outermost combination is that of the initial value with all lanes.
   if (!running.isCombined || running.left || !running.right)
     return false;
   const Running *leaf = running.right.get();

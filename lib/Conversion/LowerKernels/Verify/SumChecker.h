@@ -1,4 +1,4 @@
-//===- SumChecker.h - Terms against the order of their sum ------*- C++ -*-===//
+//===- SumChecker.h - Checking terms against an order -----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMCHECKER_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMCHECKER_H
@@ -9,32 +9,35 @@
 
 namespace mlir::hfta {
 
-/// Checks each term, as it is added, against the order of its sum.
+/// Checks each term of a kernel's sums, as it is added, against the order that
+/// the sum states.
 class SumChecker {
 public:
   SumChecker(func::FuncOp kernel, ArrayRef<SumOrderAttr> orders);
 
   /// Returns whether the lanes of vectors may hold terms of one sum.
   bool hasLanes() const { return anyLanes; }
-  /// Returns whether a sum has more terms than are followed.
+  /// Returns whether a sum has too many terms, or reads, to be checked.
   bool isTooLong() const { return tooLong; }
-  /// Checks that the numbers of lanes and vectors are the ones that the row's
-  /// length determines.
+  /// Checks that each sum has the numbers of lanes and vectors that follow from
+  /// its row's length.
   LogicalResult checkLanes();
 
-  /// Adds a term and sets `element` to the result; `operands` are the running
-  /// value and the others.
+  /// Adds a term to a sum, and sets `element` to the new running value.
+  /// `operands` are the running value and the operands of the term. Emits an
+  /// error if the term isn't the next one of the order.
   LogicalResult addTerm(Operation &op, int64_t sum, int64_t result,
                         ArrayRef<TracedElement> operands,
                         TracedElement &element);
+  /// Combines two running values of a sum, and sets `element` to the result.
   LogicalResult combine(Operation &op, int64_t sum,
                         ArrayRef<TracedElement> operands,
                         TracedElement &element);
-  /// Notes that some elements' addresses depend on other elements, so that not
-  /// all reads of terms are seen.
+  /// Notes that the address of a load depends on data, so that not all reads of
+  /// terms are seen.
   void loseReads() { losesReads = true; }
-  /// Writes an element. A sum that it replaces must be complete, or continue in
-  /// it.
+  /// Stores an element to memory. A sum whose running value it overwrites must
+  /// be complete, unless the element continues that sum.
   LogicalResult store(TracedMemory &memory, int64_t address,
                       TracedElement element);
   /// Checks that the sums in memory are complete.
@@ -44,15 +47,16 @@ public:
 
 private:
   using Reads = SmallVector<TracedRead, 2>;
-  /// A node of the tree of combined lanes: a lane's terms, or two subtrees.
+  /// A node of the tree in which lanes are combined: the terms of a lane, or
+  /// two subtrees.
   struct Tree {
     SmallVector<int64_t> terms;
     std::shared_ptr<Tree> left, right;
   };
   using TreeRef = std::shared_ptr<Tree>;
 
-  /// A sum: for each read in its order, the distance of each term from the
-  /// first one.
+  /// A sum and its order. `distances` has, for each read of the order, the
+  /// address of each term relative to the first term's.
   struct Sum {
     SumOrderAttr order;
     std::vector<std::vector<int64_t>> distances;
@@ -60,7 +64,8 @@ private:
     bool isStored = false;
   };
 
-  /// Clears the bits of the reads from which a term departs.
+  /// Clears in `kept` the bits of the order's reads that don't match a term's
+  /// reads. Returns false if the term can't belong to the order.
   static bool keepReads(const Sum &sum, const Reads &first, const Reads &reads,
                         int64_t term, SmallVectorImpl<uint64_t> &kept);
   bool hasAllReads(const Sum &sum, ArrayRef<uint64_t> kept) const;

@@ -129,7 +129,8 @@ SmallVector<int64_t> SumTracer::getLanes(Type type) const {
   return llvm::to_vector(llvm::seq<int64_t>(0, lanes));
 }
 
-/// Returns the traced value; one that isn't known counts as read from nowhere.
+/// Returns the traced value. A value that isn't known counts as computed
+/// without reading memory.
 TracedRef SumTracer::getValue(Value value) const {
   if (TracedRef known = values.lookup(value))
     return known;
@@ -192,8 +193,8 @@ bool SumTracer::runVector(Operation &op) {
   } else {
     return false;
   }
-  // If a term's last op only widens the running value to the lanes of others,
-  // it is still checked as an addition.
+  // If a term's last op only broadcasts the running value to all lanes, it is
+  // still checked as an addition of a term.
   if (op.hasAttr(kTermAttrName))
     return false;
   values[op.getResult(0)] = result;
@@ -215,7 +216,7 @@ LogicalResult SumTracer::runOnLane(Operation &op, int64_t lane,
   return success();
 }
 
-/// Runs an op that works on each lane separately.
+/// Runs an op that computes each lane separately.
 LogicalResult SumTracer::runScalars(Operation &op) {
   for (Value result : op.getResults()) {
     auto vector = dyn_cast<VectorType>(result.getType());

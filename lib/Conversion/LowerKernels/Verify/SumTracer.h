@@ -11,20 +11,21 @@
 namespace mlir::hfta {
 
 /// Interprets a kernel's loops for its first work item. Loops over terms run
-/// completely; others run their first iteration, or their first and last.
+/// completely; other loops run only their first iteration, or their first and
+/// last.
 class SumTracer {
 public:
   SumTracer(func::FuncOp kernel, SumChecker &checker, bool runsLast)
       : kernel(kernel), checker(checker), runsLast(runsLast) {}
 
-  /// Runs the kernel. Fails with a diagnostic at the op that departs from an
-  /// order.
+  /// Runs the kernel. Emits an error at the op that departs from an order, and
+  /// fails.
   LogicalResult trace();
   /// Returns the number of ops that have been run.
   int64_t getSteps() const { return steps; }
 
 private:
-  /// Memory from an element on.
+  /// A view of memory that begins at element `offset`.
   struct View {
     TracedMemory *memory;
     int64_t offset;
@@ -36,8 +37,8 @@ private:
   LogicalResult runOnce(scf::ForOp loop, int64_t index);
   LogicalResult runScalars(Operation &op);
   LogicalResult runOnLane(Operation &op, int64_t lane, TracedElement &result);
-  /// Runs an op on indices, memory or whole vectors; returns whether it was
-  /// one.
+  /// Runs an op on indices, on memory or on whole vectors. Returns false, and
+  /// does nothing, for other ops.
   bool runIndex(Operation &op);
   bool runView(Operation &op);
   bool runVector(Operation &op);
@@ -47,7 +48,7 @@ private:
   TracedRef getValue(Value value) const;
   std::optional<int64_t> getAddress(Value memory, ValueRange indices) const;
   LogicalResult store(Value value, Value memory, ValueRange indices);
-  /// Returns the lanes of a vector that are followed.
+  /// Returns the lanes of a vector that are traced.
   SmallVector<int64_t> getLanes(Type type) const;
 
   func::FuncOp kernel;

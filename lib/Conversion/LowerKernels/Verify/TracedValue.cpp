@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Releases long chains in a loop, as recursion could overflow the stack.
+/// Releases a long chain in a loop, as recursion could overflow the stack.
 Running::~Running() {
   std::shared_ptr<Running> next = std::move(before);
   while (next && next.use_count() == 1)
@@ -33,7 +33,8 @@ TracedElement TracedMemory::read(int64_t address) const {
 namespace {
 class Load : public TracedValue {
 public:
-  /// An element is read before anything else is stored there.
+  /// An element is read from `memory` when it is asked for, so that must be
+  /// before anything else is stored there.
   Load(const TracedMemory &memory, int64_t address)
       : memory(memory), address(address) {}
   TracedElement get(int64_t lane) const override {

@@ -1,8 +1,9 @@
 //===- TracedValue.h - Symbolic values of a traced kernel -------*- C++ -*-===//
 //
-// A kernel's loops are interpreted with numbers as indices. Each element of a
-// value is represented by the places in memory that it was computed from and
-// the terms that have been combined in it.
+// The interpreter of a kernel's loops computes indices as numbers, but values
+// symbolically: each element of a value is represented by the memory addresses
+// that it was computed from and the running values of the sums that it
+// contains.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_TRACEDVALUE_H
@@ -19,31 +20,37 @@ namespace mlir::hfta {
 struct TracedMemory;
 struct Running;
 
-/// An element that was read from memory, and the running value that was stored
-/// there.
+/// A read of an element from memory, with the running value that was stored
+/// there, if there was one.
 struct TracedRead {
   const TracedMemory *memory;
   int64_t address;
   std::shared_ptr<Running> held;
 };
 
-/// A sum so far: terms one after the other, or two sums combined.
+/// A running value of a sum: terms that were added one after the other, or two
+/// combined running values.
 struct Running {
   Running() = default;
   Running(const Running &) = default;
   ~Running();
 
-  int64_t sum = 0;    ///< index among the function's sums
-  int64_t result = 0; ///< the op's result whose running value it is
-  int64_t terms = 0;  ///< terms that have been added one after the other
-  /// The reads of the first term; and for each of these one bit for each read
-  /// of the order, which is set while all terms have followed it.
+  int64_t sum = 0; ///< the sum's index in the function's list
+  int64_t result =
+      0; ///< the number of the op's result to which the running value belongs
+  int64_t terms =
+      0; ///< the number of terms that have been added one after the other
+  /// `first` holds the reads of the first term. `kept` has, for each of these
+  /// reads, a bit for each read of the order, which is set as long as all terms
+  /// have matched it.
   std::shared_ptr<const SmallVector<TracedRead, 2>> first;
   SmallVector<uint64_t, 2> kept;
-  /// If the order has lanes: the reads of the last term, and the sum before it.
+  /// If the order has lanes: the reads of the last term, and the running value
+  /// before it was added.
   SmallVector<TracedRead, 2> last;
   std::shared_ptr<Running> before;
-  /// Whether two sums were combined. A null sum is the initial value.
+  /// Whether two running values, `left` and `right`, were combined. A null one
+  /// is the initial value.
   bool isCombined = false;
   std::shared_ptr<Running> left, right;
 };
@@ -53,10 +60,12 @@ struct TracedElement {
   SmallVector<TracedRead, 2> reads;
   SmallVector<std::shared_ptr<Running>, 1> running;
 
+  /// Adds the reads and running values of an element from which this one is
+  /// computed.
   void add(const TracedElement &other);
 };
 
-/// A value whose elements are computed on demand.
+/// A traced value, whose elements are computed on demand.
 class TracedValue {
 public:
   virtual ~TracedValue() = default;
@@ -64,29 +73,32 @@ public:
 };
 using TracedRef = std::shared_ptr<const TracedValue>;
 
-/// An allocation or argument.
+/// Memory of an allocation or argument.
 struct TracedMemory {
-  /// Whether this memory holds copies, whose reads count as reads of the
-  /// originals.
+  /// Whether this memory is a panel, which holds copies: reads of it count as
+  /// reads of the originals.
   bool isPanel = false;
-  /// The elements that hold running values; all stored elements if it is a
-  /// panel.
+  /// The elements that hold running values or, in a panel, all stored elements,
+  /// by address.
   llvm::DenseMap<int64_t, TracedElement> stored;
 
   TracedElement read(int64_t address) const;
 };
 
-/// These functions create values of neighbours in memory, of one value in all
-/// lanes, of lanes of two other values or of as many scalars, and of known
-/// elements.
+/// Creates the value of neighbours in memory, lane 0 being at `address`.
 TracedRef traceLoad(const TracedMemory &memory, int64_t address);
+/// Creates a value that equals the scalar in all lanes.
 TracedRef traceBroadcast(TracedRef scalar);
+/// Creates a value whose lane i is lane mask[i] of the lanes of `first`
+/// followed by those of `second`.
 TracedRef traceShuffle(TracedRef first, TracedRef second, int64_t firstLanes,
                        ArrayRef<int64_t> mask);
+/// Creates a value whose lanes are scalars.
 TracedRef traceElements(ArrayRef<TracedRef> scalars);
+/// Creates a value from known elements.
 TracedRef traceLanes(SmallVector<TracedElement> lanes);
-/// Returns a sum's initial value: only its own terms that were stored in memory
-/// count.
+/// Creates the initial value of a sum: drops all reads except those of the
+/// sum's own running values.
 TracedRef traceStart(TracedRef value, int64_t sum);
 
 } // namespace mlir::hfta

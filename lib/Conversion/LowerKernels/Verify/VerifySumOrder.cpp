@@ -15,12 +15,12 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of steps above which a kernel isn't run again for its last
-/// iterations.
+/// The number of steps above which a kernel isn't traced a second time, for the
+/// last iterations of its loops.
 static constexpr int64_t kManySteps = 1 << 16;
 
-/// Verifies that an op's loops run through the terms of its order, in that
-/// order.
+/// Verifies that the loops of an op run through the terms that its order
+/// states, in that order.
 static LogicalResult verifyOp(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0)
     return success();

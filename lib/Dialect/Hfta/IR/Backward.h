@@ -1,4 +1,4 @@
-//===- Backward.h - The backward of one op, while it is built ---*- C++ -*-===//
+//===- Backward.h - Context of an op's derivative rule ----------*- C++ -*-===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_BACKWARD_H
 #define HFTA_DIALECT_HFTA_IR_BACKWARD_H
@@ -9,9 +9,9 @@
 
 namespace mlir::hfta {
 
-/// The context of a derivative rule: the op's operands and results, the
-/// gradient of its first result (no other result of any op has one) and where
-/// the operands' gradients go.
+/// The context of an op's derivative rule: the op's operands and results, the
+/// gradient of its first result (no op has a gradient for another result), and
+/// the list that receives the operands' gradients.
 class Backward {
 public:
   Backward(Operation *op, OpBuilder &builder, Value gradient,
@@ -37,8 +37,8 @@ public:
     return OpTy::create(builder, op->getLoc(), std::forward<Args>(args)...);
   }
 
-  /// Whether the gradient of an operand is asked for and exists at all: there
-  /// is none with respect to integers.
+  /// Returns whether the rule has to compute an operand's gradient: it is asked
+  /// for, and the operand's elements are floats (integers have no gradient).
   bool wants(unsigned operand) const {
     return needed[operand] &&
            isa<FloatType>(getElementTypeOrSelf(op->getOperand(operand)));
@@ -47,7 +47,8 @@ public:
     operandGradients[operand] = gradient;
   }
 
-  /// Reports that the rule does not apply.
+  /// Emits an error on the op: the rule doesn't apply, for this reason. From
+  /// then on `getStatus` returns failure.
   void fail(const Twine &reason) { status = op->emitOpError(reason); }
   LogicalResult getStatus() const { return status; }
 
@@ -60,8 +61,8 @@ private:
   LogicalResult status = success();
 };
 
-/// Defines `OpTy::buildBackward`. The body that follows is run when a gradient
-/// flows into `op`.
+/// Defines `OpTy::buildBackward`. The function body that follows the macro is
+/// the derivative rule. It runs only if the op's first result has a gradient.
 #define HFTA_DEFINE_BACKWARD(OpTy)                                             \
   static void buildBackwardOf(OpTy op, Backward &backward);                    \
   LogicalResult OpTy::buildBackward(                                           \

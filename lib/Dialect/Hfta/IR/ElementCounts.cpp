@@ -1,4 +1,4 @@
-//===- ElementCounts.cpp - Elements along axes of a shape -----------------===//
+//===- ElementCounts.cpp - Numbers of elements of shapes ------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 

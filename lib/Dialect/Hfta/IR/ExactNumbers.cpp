@@ -21,7 +21,8 @@ static APInt convertBits(APFloat number, FloatType to) {
   return number.bitcastToAPInt();
 }
 
-/// Makes a resource of converted elements.
+/// Returns a new resource with all elements converted from one float type to
+/// another.
 static ElementsAttr convertResource(DenseResourceElementsAttr resource,
                                     FloatType from, FloatType to) {
   AsmResourceBlob *blob = resource.getRawHandle().getBlob();

@@ -1,4 +1,4 @@
-//===- HftaActivations.cpp - Ops on [batch, channels, space…] -------------===//
+//===- HftaActivations.cpp - Ops on activations and their layouts ---------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 
@@ -23,8 +23,8 @@ Activations ConvWeightGradientOp::getActivations() {
 
 Activations PatchMomentOp::getActivations() { return {{getInput()}}; }
 
-/// Doesn't choose, since statistics must change no bit of what is trained
-/// without them.
+/// The op doesn't influence the choice of a layout: adding statistics to a
+/// training must not change any bit of what is trained.
 bool PatchMomentOp::choosesLayout() { return false; }
 
 //===----------------------------------------------------------------------===//

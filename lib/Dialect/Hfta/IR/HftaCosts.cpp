@@ -1,4 +1,4 @@
-//===- HftaCosts.cpp - Useful flops of ops --------------------------------===//
+//===- HftaCosts.cpp - Flops of ops ---------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -18,7 +18,8 @@ int64_t ContractOp::getFlops() {
     for (auto [expression, size] : llvm::zip(map.getResults(), shape))
       sizes[cast<AffineDimExpr>(expression).getPosition()] = size;
   }
-  sizes.push_back(2); // a product and a sum
+  // Each point of the iteration space takes a multiplication and an addition.
+  sizes.push_back(2);
   return multiplySizes(sizes);
 }
 
@@ -50,12 +51,12 @@ int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
 int64_t ScatterReduceOp::getFlops() { return countElements(getUpdates()); }
 int64_t SegmentSumOp::getFlops() { return countElements(getUpdates()); }
 int64_t PartSumsOp::getFlops() {
-  // A sum for each element of a part, then a difference, its square and their
-  // sum.
+  // An addition per element; if centered, also a difference, its square and the
+  // addition of the squares.
   return countElements(getInput()) * (getCentered() ? 4 : 1);
 }
 
-/// Counts the elements of the input that go on in the result.
+/// Counts only those elements of the input that the result contains.
 int64_t SliceOp::getBytesRead(unsigned) {
   return getLogicalBytes(getResult().getType());
 }
@@ -69,8 +70,10 @@ int64_t GatherOp::getBytesRead(unsigned operand) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Counts the pairs of a window's position and one of its taps that lie within
-/// the input, axis by axis, since axes are independent. `op` has a window.
+/// Counts the pairs of a window's position and an element of the window (a tap)
+/// that lie within the input, rather than in the padding. Axes are independent,
+/// so their numbers of pairs are multiplied. `op` has the window's strides,
+/// dilations and padding.
 template <typename OpTy>
 static int64_t countTaps(OpTy op, ArrayRef<int64_t> input,
                          ArrayRef<int64_t> kernel, ArrayRef<int64_t> output) {
@@ -113,7 +116,8 @@ int64_t ConvWeightGradientOp::getFlops() {
                                getShape(getGradient()));
 }
 
-/// Counts one comparison or addition per tap.
+/// Counts one comparison or addition per tap (position and element of the
+/// window).
 template <typename PoolingOp>
 static int64_t countPoolingFlops(PoolingOp op, ArrayRef<int64_t> input,
                                  ArrayRef<int64_t> output) {
@@ -137,26 +141,27 @@ int64_t AveragePoolGradientOp::getFlops() {
 }
 
 //===----------------------------------------------------------------------===//
-// Composite ops: the ops that they become, per element of their input
+// Composite ops, by the simpler ops that they are decomposed into
 //===----------------------------------------------------------------------===//
 
-/// Counts maximum, difference, power, sum and quotient. The logarithm has a
-/// difference in place of the quotient.
+/// Counts five flops per element: maximum, difference, exponential, sum and
+/// quotient. For the logarithm, a difference takes the quotient's place.
 int64_t SoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
 int64_t LogSoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
 
-/// Counts difference, scale and shift; in training also the sum, the square and
-/// its sum.
+/// Counts difference, scale and shift for each element; in training also the
+/// mean's addition, the square and the variance's addition.
 int64_t BatchNormOp::getFlops() {
   return (getTraining() ? 6 : 3) * countElements(getInput());
 }
 
-/// Counts comparison, product and selection.
+/// Counts comparison, product and selection for each element.
 int64_t DropoutOp::getFlops() {
   return getTraining() ? 3 * countElements(getInput()) : 0;
 }
 
-/// Counts about a product and a sum for the decay, each state and the step.
+/// Counts about a multiplication and an addition for the weight decay, for each
+/// state, and for the step, per element.
 int64_t OptimizerUpdateOp::getFlops() {
   return 2 * (getStates().size() + 2) * countElements(getParameter());
 }

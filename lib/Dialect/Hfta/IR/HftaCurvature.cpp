@@ -1,4 +1,4 @@
-//===- HftaCurvature.cpp - Second moments: types and costs ----------------===//
+//===- HftaCurvature.cpp - Second moments: types and flops ----------------===//
 
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "LayerInference.h"
@@ -16,9 +16,11 @@ using namespace mlir::hfta;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Returns the type of `blocks` packed moments of rows with as many columns as
-/// `sizes` multiply to, plus a constant one if the op has it; if the op gives a
-/// number of columns for diagonal blocks, of these blocks alone.
+/// Appends the type of `blocks` packed second moments to `types`. The rows that
+/// are multiplied have a column for each combination of `sizes`, and another,
+/// constant one if the op has ones. With `blockColumns`, only diagonal blocks
+/// of this many columns are formed. Emits an error at `location` if the type is
+/// too large.
 template <typename Adaptor>
 static LogicalResult
 inferMoment(std::optional<Location> location, Adaptor adaptor, int64_t blocks,
@@ -56,8 +58,8 @@ inferMoment(std::optional<Location> location, Adaptor adaptor, int64_t blocks,
                   types);
 }
 
-/// Returns the sizes of the listed axes of a shape, none of which may be
-/// `taken` yet.
+/// Returns the sizes of the listed axes of a shape, and marks these as `taken`.
+/// Emits an error if an axis doesn't exist or was taken already.
 static FailureOr<SmallVector<int64_t>>
 takeAxes(std::optional<Location> location, StringRef what,
          ArrayRef<int64_t> axes, ArrayRef<int64_t> shape,
@@ -147,7 +149,8 @@ bool PatchMomentOp::updates(unsigned operand) { return operand == 1; }
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Counts a product and a sum for each row and element of the packed triangle.
+/// Counts a multiplication and an addition for each row and each element of the
+/// packed triangle.
 int64_t SecondMomentOp::getFlops() {
   int64_t rows = 1;
   for (auto [axis, size] : llvm::enumerate(getShape(getInput())))
@@ -158,8 +161,8 @@ int64_t SecondMomentOp::getFlops() {
   return multiplySizes({2, rows, result[0], result[1]});
 }
 
-/// Counts the windows along an axis in which both of two taps lie within the
-/// input, for all pairs of taps, and those in which one does.
+/// Returns two counts for the windows along one axis: pairs of taps that both
+/// lie within the input, and single taps that do, each summed over all windows.
 static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
                                                  size_t axis) {
   int64_t size = getShape(op.getInput())[2 + axis];
@@ -168,7 +171,7 @@ static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
   int64_t low = op.getPadding()[axis], high = op.getPadding()[rank + axis];
   int64_t last = size + high - (kernel - 1) * dilation - 1, pairs = 0, taps = 0;
   for (int64_t first = -low; first <= last; first += op.getStrides()[axis]) {
-    // Taps t with 0 <= first + t * dilation < size.
+    // These are the taps t with 0 <= first + t * dilation < size.
     int64_t begin = first < 0 ? llvm::divideCeil(-first, dilation) : 0;
     int64_t end =
         first < size ? std::min(kernel, (size - 1 - first) / dilation + 1) : 0;
@@ -179,9 +182,9 @@ static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
   return {pairs, taps};
 }
 
-/// Counts a product and a sum likewise, without products of taps in the
-/// padding; for diagonal blocks, the fraction of the matrix' columns that one
-/// has.
+/// Counts a multiplication and an addition for each row and element of the
+/// packed triangle, except for taps in the padding. For diagonal blocks, counts
+/// one block's share of the matrix's columns.
 int64_t PatchMomentOp::getFlops() {
   ArrayRef<int64_t> shape = getShape(getInput());
   int64_t channels = shape[1] / getGroups(), rank = getKernel().size();

@@ -1,6 +1,7 @@
-//===- HftaDecompositions.cpp - Composite ops in terms of simpler ones ----===//
+//===- HftaDecompositions.cpp - Composite ops as simpler ops --------------===//
 //
-// The order of operations is PyTorch's, so that results agree to rounding.
+// The order of floating-point operations is PyTorch's, so that results differ
+// from PyTorch's by rounding errors at most.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
@@ -25,7 +26,8 @@ static Expression subtractMaximum(OpTy op, OpBuilder &builder) {
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   int64_t axis = getAxis();
   Expression power = subtractMaximum(*this, builder).apply<ExpOp>();
-  // One division per row: a product per element is far cheaper.
+  // One division per row and a product per element are far cheaper than a
+  // division per element.
   Expression inverse = 1.0 / power.sum(axis);
   return giveResults(*this, builder,
                      {power * inverse.repeat(power.getShape(), axis)});
@@ -43,8 +45,9 @@ SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &builder) {
 // Cumulative sum
 //===----------------------------------------------------------------------===//
 
-/// Moves elements along `axis` to higher indices (with `reverse`: to lower
-/// ones); zeros follow and what leaves the axis is lost.
+/// Moves elements along `axis` by `distance` to higher indices, or with
+/// `reverse` to lower ones. Zeros fill the gap, and elements that leave the
+/// axis are lost.
 static Expression shift(const Expression &input, int64_t axis, int64_t distance,
                         bool reverse) {
   SmallVector<int64_t> sizes(input.getShape());
@@ -81,8 +84,8 @@ SmallVector<Value> CumulativeSumOp::decompose(OpBuilder &builder) {
 // Normalization
 //===----------------------------------------------------------------------===//
 
-/// Computes running * momentum + batch * (1 - momentum), in the type of
-/// `running`.
+/// Updates a running average: running * momentum + batch * (1 - momentum),
+/// computed in the type of `running`.
 static Expression moveAverage(const Expression &running,
                               const Expression &batch, double momentum) {
   return running * momentum +
@@ -125,8 +128,8 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
                      {result, newMean, newVariance, mean, inverse});
 }
 
-/// Splits the op in two. The backward needs the batch's mean anyway, as the op
-/// normalizes with it.
+/// Splits the op into one that normalizes without running statistics, and ops
+/// that update these. The former's batch mean is also needed by the backward.
 bool BatchNormOp::separateStatistics(OpBuilder &builder) {
   if (!usesBatchStatistics(*this) || !getRunningMean())
     return false;

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Parses a name without quotes.
+/// Parses a name without quotes (a keyword).
 static ParseResult parseWord(AsmParser &parser, StringAttr &word) {
   StringRef keyword;
   if (parser.parseKeyword(&keyword))
@@ -28,7 +28,7 @@ static void printWord(AsmPrinter &printer, StringAttr word) {
   printer << word.getValue();
 }
 
-/// Parses an optional name in quotes.
+/// Parses a name in quotes, if there is one.
 static ParseResult parseOptionalText(AsmParser &parser, StringAttr &text) {
   std::string string;
   if (succeeded(parser.parseOptionalString(&string)))

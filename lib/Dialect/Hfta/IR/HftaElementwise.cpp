@@ -1,4 +1,4 @@
-//===- HftaElementwise.cpp - Types and scalars of elementwise ops ---------===//
+//===- HftaElementwise.cpp - Elementwise ops: types and computation -------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,7 +12,8 @@ using namespace mlir::hfta;
 // Result types
 //===----------------------------------------------------------------------===//
 
-/// Checks that logical shapes are equal; the result has them and `elementType`.
+/// Checks that all operands have one shape, apart from copies, and appends the
+/// result's type, which has this shape and `elementType`.
 static LogicalResult inferElementwise(std::optional<Location> location,
                                       ValueRange operands, Type elementType,
                                       SmallVectorImpl<Type> &types) {
@@ -29,7 +30,8 @@ static LogicalResult inferElementwise(std::optional<Location> location,
   return success();
 }
 
-/// Infers as inferElementwise does, for operands of one element type.
+/// Checks that operands also have the same element type, then does what
+/// inferElementwise does. The result has this type if `elementType` is null.
 static LogicalResult inferSame(std::optional<Location> location,
                                ValueRange operands, Type elementType,
                                SmallVectorImpl<Type> &types) {
@@ -137,7 +139,8 @@ static Value zero(OpBuilder &builder, Location loc, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
 }
 
-/// Ops that are one op of `math` on floats.
+/// Defines the scalar computation of an op that is one op of dialect `math` (or
+/// `arith`).
 #define HFTA_SCALAR_MATH(OP, SCALAR)                                           \
   Value OP::buildScalar(OpBuilder &builder, Location loc,                      \
                         ValueRange scalars) {                                  \
@@ -161,7 +164,8 @@ HFTA_SCALAR_MATH(OrOp, arith::OrIOp)
 HFTA_SCALAR_MATH(XorOp, arith::XOrIOp)
 #undef HFTA_SCALAR_MATH
 
-/// Ops with one form for floats and one for signed integers.
+/// Defines the scalar computation of an op that is one op for floats and
+/// another one for signed integers.
 #define HFTA_SCALAR_ARITH(OP, FLOAT, INTEGER)                                  \
   Value OP::buildScalar(OpBuilder &builder, Location loc,                      \
                         ValueRange scalars) {                                  \
@@ -214,7 +218,8 @@ Value SignOp::buildScalar(OpBuilder &builder, Location loc,
     negative = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                      input, none);
   }
-  // A NaN is neither positive nor negative and must not become zero; keep it.
+  // A NaN is neither positive nor negative. Return it, so that it doesn't
+  // become zero.
   Value rest = none;
   if (isa<FloatType>(type)) {
     Value nan = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
@@ -226,7 +231,7 @@ Value SignOp::buildScalar(OpBuilder &builder, Location loc,
 
 Value RsqrtOp::buildScalar(OpBuilder &builder, Location loc,
                            ValueRange scalars) {
-  // Not math.rsqrt: its lowering may use an estimate.
+  // Don't use math.rsqrt, as its lowering may be an approximation.
   Value one = floatConstant(builder, loc, scalars.front().getType(), 1.0);
   Value root = math::SqrtOp::create(builder, loc, scalars.front());
   return arith::DivFOp::create(builder, loc, one, root);
@@ -234,7 +239,7 @@ Value RsqrtOp::buildScalar(OpBuilder &builder, Location loc,
 
 Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc,
                              ValueRange scalars) {
-  // e^-|x| can't overflow: (x < 0 ? e^x : 1) / (1 + e^-|x|).
+  // Compute (x < 0 ? e^x : 1) / (1 + e^-|x|), in which nothing overflows.
   Value input = scalars.front();
   Value one = floatConstant(builder, loc, input.getType(), 1.0);
   Value none = zero(builder, loc, input.getType());
@@ -259,7 +264,8 @@ Value ReluOp::buildScalar(OpBuilder &builder, Location loc,
 
 Value SoftplusOp::buildScalar(OpBuilder &builder, Location loc,
                               ValueRange scalars) {
-  // max(x, 0) + log1p(e^-|x|): no overflow, no cancellation.
+  // Compute max(x, 0) + log1p(e^-|x|), which neither overflows nor cancels
+  // digits.
   Value input = scalars.front();
   Value none = zero(builder, loc, input.getType());
   Value positive = arith::MaximumFOp::create(builder, loc, input, none);
@@ -272,7 +278,7 @@ Value SoftplusOp::buildScalar(OpBuilder &builder, Location loc,
 
 Value CompareOp::buildScalar(OpBuilder &builder, Location loc,
                              ValueRange scalars) {
-  // In the order of ComparePredicate.
+  // Both tables are in the order of ComparePredicate.
   static constexpr arith::CmpFPredicate floats[] = {
       arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE,
       arith::CmpFPredicate::OLT, arith::CmpFPredicate::OLE,
@@ -295,9 +301,10 @@ Value SelectOp::buildScalar(OpBuilder &builder, Location loc,
                                  scalars[2]);
 }
 
-/// Adds half of the last kept bit's value, whose carry rounds that bit. An
-/// infinity has no bits that carry; a NaN's carry might make it another value,
-/// so a NaN keeps its upper bits and gets the one that makes it quiet.
+/// Rounds f32 to TF32 by adding half of the last kept bit's value; the carry
+/// rounds that bit. This also works for infinities, whose lost bits are zero. A
+/// carry could turn a NaN into another value, so a NaN keeps its upper bits and
+/// becomes quiet.
 Value RoundToTf32Op::buildScalar(OpBuilder &builder, Location loc,
                                  ValueRange scalars) {
   constexpr int64_t kLost = (int64_t(1) << 13) - 1;
@@ -320,8 +327,8 @@ Value RoundToTf32Op::buildScalar(OpBuilder &builder, Location loc,
   return arith::BitcastOp::create(builder, loc, input.getType(), kept);
 }
 
-/// Casts from an integer: unsigned if the storage type says so or if it is a
-/// boolean.
+/// Casts from an integer, which is unsigned if its storage type is, or if it is
+/// a boolean.
 static Value castFromInteger(OpBuilder &builder, Location loc, Value input,
                              bool isUnsigned, Type to) {
   if (isa<FloatType>(to)) {
@@ -368,7 +375,8 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc,
     unsigned width = to.getIntOrFloatBitWidth();
     if (input.getType() == to)
       return input;
-    // f16 and bf16 are converted by way of f32, which holds both exactly.
+    // f16 and bf16 are converted to each other through f32, which holds both
+    // exactly.
     if (from == width)
       return arith::TruncFOp::create(
           builder, loc, to,

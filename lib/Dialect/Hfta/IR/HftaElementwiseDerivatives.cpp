@@ -1,7 +1,8 @@
 //===- HftaElementwiseDerivatives.cpp - Backward of elementwise ops -------===//
 //
-// x and y are the operands, r is the result, g its gradient. Where a function
-// has a kink, the convention is PyTorch's.
+// In the formulas, x and y are the operands, r is the result, and g its
+// gradient. At points where a function has no derivative, the convention is
+// PyTorch's.
 //===----------------------------------------------------------------------===//
 
 #include "Backward.h"
@@ -16,8 +17,8 @@ using namespace mlir::hfta;
 // One operand
 //===----------------------------------------------------------------------===//
 
-/// Returns 1 / sqrt(1 - x^2), which is infinite at 1 and -1. The product loses
-/// no digits near them.
+/// Returns 1 / sqrt(1 - x^2), which is infinite at 1 and -1. As (1 - x)(1 + x),
+/// the difference loses no digits near these points.
 static Expression arcSineSlope(const Expression &x) {
   return ((1.0 - x) * (x + 1.0)).apply<RsqrtOp>();
 }
@@ -71,9 +72,9 @@ HFTA_DEFINE_BACKWARD(SqrtOp) {
 // Two operands
 //===----------------------------------------------------------------------===//
 
-/// Follows PyTorch's `maximum` and `minimum`: all of the gradient goes to the
-/// operand that is chosen, half of it to each of two equal ones, all to both
-/// where one is a NaN.
+/// Returns an operand's share of the gradient of maximum or minimum, as in
+/// PyTorch: all of it for the chosen operand, half of it for each of two equal
+/// ones, and all of it for both if one is a NaN.
 static Expression shareOfChosen(const Expression &operand,
                                 const Expression &other,
                                 ComparePredicate notChosen,
@@ -83,8 +84,8 @@ static Expression shareOfChosen(const Expression &operand,
   return operand.compare(notChosen, other).select(0.0, shared);
 }
 
-/// Returns the gradient by the base, which is zero where the exponent is zero,
-/// whatever the base.
+/// Returns the gradient of a power with respect to its base. It is zero if the
+/// exponent is zero, whatever the base is.
 static Expression powerBaseGradient(const Expression &base,
                                     const Expression &exponent,
                                     const Expression &gradient) {
@@ -93,8 +94,8 @@ static Expression powerBaseGradient(const Expression &base,
       .select(0.0, gradient * slope);
 }
 
-/// Returns the gradient by the exponent, which is zero where the base is zero
-/// and the exponent is not negative.
+/// Returns the gradient of a power with respect to its exponent. It is zero if
+/// the base is zero and the exponent isn't negative.
 static Expression powerExponentGradient(const Expression &base,
                                         const Expression &exponent,
                                         const Expression &result,

@@ -1,11 +1,12 @@
-//===- HftaExchangeOps.cpp - Commands of several ranks or stages ----------===//
+//===- HftaExchangeOps.cpp - Commands between ranks or stages -------------===//
 
 #include "ScheduleVerifiers.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the segment that a place lies in; null if the table has none.
+/// Returns the segment that contains a place; null if the module's table has no
+/// such segment.
 static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
   ArrayAttr segments = SegmentAttr::getTable(op);
   if (!segments || place.getNumber() >= static_cast<int64_t>(segments.size()))
@@ -17,8 +18,8 @@ static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
 // Collective commands of ranks
 //===----------------------------------------------------------------------===//
 
-/// Checks the queue of a command that sends: it waits for other ranks, which
-/// the host must not do.
+/// Checks the queue of a command that sends. Such a command waits for other
+/// ranks, so it mustn't be in the host's queue, which would block.
 template <typename OpTy>
 static LogicalResult verifyPostingQueue(OpTy op) {
   if (op.getQueue() == 0)
@@ -26,9 +27,10 @@ static LogicalResult verifyPostingQueue(OpTy op) {
   return verifyQueue(op);
 }
 
-/// Checks a command that all ranks give together. With `mayTakeTurns` it may
-/// stand in turns of a given number of copies, of which every rank has as many:
-/// what lies in the arena in one turn isn't there in the next.
+/// Checks a collective command, which all ranks must run equally often, so that
+/// it can't be in a repeat. With `mayTakeTurns` it may be in turns of a given
+/// number of copies, of which every rank has the same number: its segment is in
+/// the arena in one turn and not in the next.
 template <typename OpTy>
 static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
   for (auto outer = op->template getParentOfType<RepeatOp>(); outer;
@@ -41,7 +43,8 @@ static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
   return verifyPostingQueue(op);
 }
 
-/// Checks a command that all replicas take part in: each must have the segment.
+/// Checks that all replicas have the segment of a command in which all take
+/// part.
 static LogicalResult verifyAllHold(Operation *op, PlaceAttr place) {
   SegmentAttr segment = getSegment(op, place);
   if (!segment || !segment.getHolders())
@@ -117,8 +120,8 @@ AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return verifyAllHold(*this, getAt());
 }
 
-/// Checks a place in one segment, of each copy if it has a stride: within each
-/// copy's slab, where the segment has slabs.
+/// Checks a place in a segment. If it has a stride, it is a place of each copy,
+/// and must be within each copy's slab if the segment has slabs.
 template <typename OpTy>
 static LogicalResult verifyCopiesPlace(OpTy op) {
   PlaceAttr at = op.getAt();
@@ -148,7 +151,8 @@ static LogicalResult verifyCopiesPlace(OpTy op) {
   return success();
 }
 
-/// Checks that the command is for all copies at once.
+/// Checks that a command runs once for all copies: not in a repeat, a case of
+/// actions, or commands for chosen copies.
 template <typename OpTy>
 static LogicalResult verifyForAllCopies(OpTy op) {
   if (auto outer = op->template getParentOfType<RepeatOp>())

@@ -1,7 +1,7 @@
-//===- HftaFolds.cpp - Folds ----------------------------------------------===//
+//===- HftaFolds.cpp - Folds of ops ---------------------------------------===//
 //
-// A fold never changes a float's bits and never a value's type: shared stays
-// shared, arrayed stays arrayed.
+// A fold never changes the bits of a float, and never the type of a value: a
+// shared value stays shared, an arrayed one stays arrayed.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -19,7 +19,7 @@ Operation *HftaDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return ConstantOp::create(builder, loc, elements);
 }
 
-/// Returns the splat `value`, if it is one, in another shape.
+/// Returns `value` as a splat of type `type`, or null if it isn't a splat.
 static OpFoldResult resizeSplat(Attribute value, RankedTensorType type) {
   auto splat = dyn_cast_if_present<SplatElementsAttr>(value);
   return splat ? OpFoldResult(splat.resizeSplat(type)) : OpFoldResult();
@@ -69,8 +69,9 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (isIota(getPermutation()))
     return getInput();
-  // An op that each kernel recomputes reads its operand in the order that it
-  // has in memory, so it isn't merged with the transpose that makes this order.
+  // An op marked as repeated is recomputed by each kernel and reads its operand
+  // in the order that this has in memory. So it isn't merged with the transpose
+  // that makes this order.
   auto inner = getInput().getDefiningOp<TransposeOp>();
   if (inner && !(*this)->hasAttr(HftaDialect::kRepeatedAttrName)) {
     SmallVector<int64_t> permutation;
@@ -98,7 +99,8 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  // All elements in order; with one element the stride doesn't matter.
+  // The slice takes all elements in order. For a single element, the stride
+  // doesn't matter.
   if (getInput().getType() == getType() &&
       llvm::all_of(llvm::zip(getSizes(), getStrides()), [](auto pair) {
         return std::get<0>(pair) <= 1 || std::get<1>(pair) == 1;
@@ -125,7 +127,7 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Folds to the value whose copies, in order, are the inputs.
+/// Folds a stack of all copies of one value, in order, to that value.
 OpFoldResult StackOp::fold(FoldAdaptor) {
   Value whole;
   for (auto [copy, input] : llvm::enumerate(getInputs())) {

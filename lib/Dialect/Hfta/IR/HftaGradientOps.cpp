@@ -1,4 +1,4 @@
-//===- HftaGradientOps.cpp - Where gradients end --------------------------===//
+//===- HftaGradientOps.cpp - hfta.stop_gradient ---------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 

@@ -15,8 +15,8 @@ using namespace mlir::hfta;
 // Contraction
 //===----------------------------------------------------------------------===//
 
-/// Builds a contraction over `op`'s iteration space that reads lhs, rhs or
-/// result with the maps that `op` has at the indices `places`.
+/// Builds a contraction over the iteration space of `op`. Its three indexing
+/// maps (of lhs, rhs and result) are those of `op` at the indices `places`.
 static Value contractLike(ContractOp op, const Expression &lhs,
                           const Expression &rhs, ArrayRef<unsigned> places) {
   SmallVector<Attribute> maps;
@@ -41,7 +41,8 @@ HFTA_DEFINE_BACKWARD(ContractOp) {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// Builds a convolution or one of its gradients with `op`'s window.
+/// Builds a convolution, or one of the gradients of a convolution, with the
+/// window of `op`.
 template <typename ResultOp, typename OpTy, typename... Extra>
 static Value convolveLike(OpTy op, const Expression &first,
                           const Expression &second, Extra... extra) {
@@ -79,7 +80,8 @@ HFTA_DEFINE_BACKWARD(ConvOp) {
     backward.set(1, weightGradient(op, input, gradient, weight));
 }
 
-/// The incoming gradient is shaped as a convolution's input.
+/// The gradient that flows into this op has the shape of a convolution's input,
+/// as the op's result is the gradient of such an input.
 HFTA_DEFINE_BACKWARD(ConvInputGradientOp) {
   Expression gradient = backward.operand(0), weight = backward.operand(1);
   Expression input = backward.gradient();
@@ -89,8 +91,8 @@ HFTA_DEFINE_BACKWARD(ConvInputGradientOp) {
     backward.set(1, weightGradient(op, input, gradient, weight));
 }
 
-/// The op's result is the gradient of a convolution's weight, so the incoming
-/// gradient has the weight's shape.
+/// The gradient that flows into this op has the shape of a convolution's
+/// weight, as the op's result is the gradient of such a weight.
 HFTA_DEFINE_BACKWARD(ConvWeightGradientOp) {
   Expression input = backward.operand(0), gradient = backward.operand(1);
   Expression weight = backward.gradient();
@@ -126,9 +128,10 @@ HFTA_DEFINE_BACKWARD(LogSoftmaxOp) {
 // Normalization
 //===----------------------------------------------------------------------===//
 
-/// The statistics that the forward pass normalized with are its results
-/// `saved_mean` and `saved_inverse_deviation`; the batch's depend on the
-/// input. Running statistics have no gradient.
+/// The forward pass normalized with its results `saved_mean` and
+/// `saved_inverse_deviation`. If these are the batch's statistics, they depend
+/// on the input and contribute to its gradient. Running statistics have no
+/// gradient.
 HFTA_DEFINE_BACKWARD(BatchNormOp) {
   Expression input = backward.operand(0), gradient = backward.gradient();
   ArrayRef<int64_t> shape = input.getShape();

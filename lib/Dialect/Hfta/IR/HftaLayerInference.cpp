@@ -119,7 +119,7 @@ hfta::countPositions(std::optional<Location> location, ArrayRef<int64_t> sizes,
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// Infers the shape of convolving `input` with `weight`.
+/// Infers the shape of the convolution of `input` with `weight`.
 template <typename Adaptor>
 static FailureOr<SmallVector<int64_t>>
 inferConvolution(std::optional<Location> location, Adaptor adaptor,
@@ -225,8 +225,8 @@ inferPooling(std::optional<Location> location, Adaptor adaptor,
   return shape;
 }
 
-/// The elements added by ceil mode: one number per spatial axis, part of the
-/// padding at its high end.
+/// Checks `ceil_padding`: for each spatial axis, the number of elements that
+/// ceil mode has added to the padding at the axis's high end.
 template <typename Adaptor>
 static LogicalResult checkCeilPadding(std::optional<Location> location,
                                       Adaptor adaptor) {
@@ -243,7 +243,8 @@ static LogicalResult checkCeilPadding(std::optional<Location> location,
   return success();
 }
 
-/// Checks a pooling gradient's operands and infers the input's type.
+/// Checks the operands of a pooling op's gradient, and infers the type of its
+/// result, which is that of the pooling op's input.
 template <typename Adaptor>
 static LogicalResult inferPoolingGradient(std::optional<Location> location,
                                           Adaptor adaptor,
@@ -351,7 +352,8 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *,
                                " channels, got ", operand.getType());
   Value mean = adaptor.getRunningMean();
   Value variance = adaptor.getRunningVariance();
-  if (!mean != !variance) // C1
+  // Checks constraint (C1).
+  if (!mean != !variance)
     return emitOptionalError(
         location, "needs a running mean and variance, or neither of them");
   std::optional<int64_t> copies = getCopies(TypeRange(adaptor.getOperands()));

@@ -55,8 +55,8 @@ ParameterUse ContractOp::getParameterUse(unsigned operand) {
   return use;
 }
 
-/// Returns the use by a convolution, or by the gradient of one's input, whose
-/// weight is operand 1.
+/// Returns the use of an operand by a convolution, or by the gradient of a
+/// convolution's input. Operand 1 of both is the weight.
 template <typename OpTy>
 static ParameterUse getConvolutionUse(OpTy op, LayerKind kind,
                                       unsigned operand) {
@@ -85,7 +85,7 @@ ParameterUse ConvInputGradientOp::getParameterUse(unsigned operand) {
 // Embeddings
 //===----------------------------------------------------------------------===//
 
-/// Whether a value is computed from constants alone.
+/// Returns whether a value is computed from constants alone.
 static bool isKnown(Value value) {
   SmallVector<Value> worklist = {value};
   DenseSet<Value> seen;
@@ -101,7 +101,8 @@ static bool isKnown(Value value) {
   return true;
 }
 
-/// Rows that are always the same are a part of the table, like a slice.
+/// Gathering rows that are always the same is like a slice, so it passes the
+/// table on. Otherwise the op is an embedding if it gathers rows, along axis 0.
 ParameterUse GatherOp::getParameterUse(unsigned operand) {
   if (operand != 0)
     return {};
@@ -120,8 +121,8 @@ ParameterUse GatherOp::getParameterUse(unsigned operand) {
 // Normalization layers
 //===----------------------------------------------------------------------===//
 
-/// Whether `factor`, one per row or channel, is the inverse square root of some
-/// mean, as in a norm: it is computed from a reduction by way of a square root.
+/// Returns whether `factor` is an inverse standard deviation, or similar, as in
+/// a norm: it is computed from a reduction by way of a square root.
 static bool isInverseDeviation(Value factor) {
   SmallVector<std::pair<Value, int>> worklist = {{factor, false}};
   DenseSet<std::pair<Value, int>> seen;
@@ -154,7 +155,8 @@ static Value skipMovement(Value value) {
   return value;
 }
 
-/// Whether `value` is multiplied or divided by a deviation of itself.
+/// Returns whether `value` is a product or quotient of a value and an inverse
+/// standard deviation, and so normalized.
 static bool isNormalized(Value value) {
   Operation *op = skipMovement(value).getDefiningOp();
   if (isa_and_nonnull<StackOp>(op))
@@ -166,8 +168,8 @@ static bool isNormalized(Value value) {
   });
 }
 
-/// A product with a normalized value is a norm's scale; any other is not a
-/// layer.
+/// A factor of a normalized value is the scale of a norm. Other products aren't
+/// layers.
 ParameterUse MulOp::getParameterUse(unsigned operand) {
   ParameterUse use;
   if (!isNormalized(getOperand(1 - operand)))
@@ -191,7 +193,8 @@ ParameterUse BatchNormOp::getParameterUse(unsigned operand) {
   return use;
 }
 
-/// Builds the normalized input from the statistics that the backward has.
+/// Builds the normalized input of the scale, from the statistics that the
+/// forward has saved.
 Value BatchNormOp::buildLayerInput(OpBuilder &builder, unsigned operand) {
   if (operand != 1)
     return {};
@@ -211,7 +214,7 @@ static int64_t getRank(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
 
-/// (C1)
+/// Checks constraint (C1) of `hfta.layer`.
 static LogicalResult verifyMaps(LayerOp op) {
   std::optional<ArrayAttr> maps = op.getIndexingMaps();
   if (maps.has_value() != (op.getKind() == LayerKind::dense))
@@ -231,7 +234,7 @@ static LogicalResult verifyMaps(LayerOp op) {
   return success();
 }
 
-/// (C2)
+/// Checks constraint (C2) of `hfta.layer`.
 static LogicalResult verifyWindow(LayerOp op) {
   size_t axes = std::max<int64_t>(getRank(op.getWeightGradient()) - 2, 0);
   auto verify = [&](std::optional<ArrayRef<int64_t>> entries, StringRef name,
@@ -252,17 +255,20 @@ static LogicalResult verifyWindow(LayerOp op) {
 LogicalResult LayerOp::verify() {
   if (failed(verifyMaps(*this)) || failed(verifyWindow(*this)))
     return failure();
-  if (static_cast<bool>(getInput()) == (getKind() == LayerKind::other)) // (C3)
+  // Checks constraint (C3).
+  if (static_cast<bool>(getInput()) == (getKind() == LayerKind::other))
     return emitOpError("has an input unless its kind is other");
-  if (getBiasColumn() && !getBias()) // (C4)
+  // Checks constraint (C4).
+  if (getBiasColumn() && !getBias())
     return emitOpError("says that its bias is a column, but has none");
   for (std::optional<int64_t> stride : {getInputSamples(), getOutputSamples()})
-    if (stride && *stride <= 0) // (C6)
+    // Checks constraint (C6).
+    if (stride && *stride <= 0)
       return emitOpError("has samples at a stride of ") << *stride;
   return success();
 }
 
-/// (C5)
+/// Checks constraint (C5) of `hfta.layer`.
 LogicalResult LayerOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   for (FlatSymbolRefAttr name : {getParameterAttr(), getBiasAttr()}) {
     if (!name)

@@ -1,4 +1,4 @@
-//===- HftaMatrixOps.cpp - Inverses and eigenvectors: types and costs -----===//
+//===- HftaMatrixOps.cpp - Inverses and eigenvectors: types and flops -----===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -11,15 +11,16 @@ static RankedTensorType getPlainType(Value value) {
   return getLogicalType(value.getType());
 }
 
-/// Appends the type of logical `shape`, arrayed where an operand is.
+/// Appends a tensor type to `types`: `shape` is the shape for one copy, and the
+/// type is arrayed if an operand is.
 static void give(ValueRange operands, ArrayRef<int64_t> shape, Type elementType,
                  SmallVectorImpl<Type> &types) {
   types.push_back(withCopies(RankedTensorType::get(shape, elementType),
                              getCopies(TypeRange(operands))));
 }
 
-/// Returns the number of rows of packed matrices, or failure if the operands
-/// aren't packed matrices.
+/// Returns the number of rows of a factor's packed matrices. Emits an error if
+/// it doesn't consist of packed matrices of f32 or f64.
 static FailureOr<int64_t> checkPacked(std::optional<Location> location,
                                       Value factor) {
   RankedTensorType type = getPlainType(factor);
@@ -69,8 +70,8 @@ LogicalResult SpdInverseOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// Counts a third each for the decomposition, the triangle's inverse, and its
-/// square.
+/// Counts n^3 flops for n rows: a third each for the Cholesky decomposition,
+/// the inverse of the triangle, and its product with its transpose.
 int64_t SpdInverseOp::getFlops() {
   RankedTensorType type = getPlainType(getFactor());
   int64_t rows = *getPackedSide(type.getDimSize(1));
@@ -98,7 +99,8 @@ LogicalResult SymmetricEigenOp::inferReturnTypes(
   return success();
 }
 
-/// Counts a direct method; an iteration from a good start may need fewer.
+/// Counts the flops of a direct method. An iteration that begins near the
+/// result may need fewer.
 int64_t SymmetricEigenOp::getFlops() {
   static constexpr int64_t kFlopsAnElement = 9;
   RankedTensorType type = getPlainType(getFactor());

@@ -17,8 +17,9 @@ HFTA_DEFINE_BACKWARD(MaxPoolOp) {
                         op.getInput().getType().getShape()));
 }
 
-/// Picks the elements at `indices` of each spatial plane: planes and windows
-/// are flattened, and each plane's indices count from the plane's start.
+/// Gathers the gradient's elements at `indices`. An index counts from the start
+/// of its spatial plane, so planes and windows are flattened, and the start of
+/// each plane is added to its indices.
 HFTA_DEFINE_BACKWARD(MaxPoolGradientOp) {
   if (!backward.wants(0))
     return;

@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Checks that segment numbers are strictly ascending and within the module's
-/// segments.
+/// Checks that numbers of segments are strictly ascending and exist in the
+/// module's table.
 static LogicalResult verifySegments(Operation *op, StringRef what,
                                     ArrayRef<int64_t> numbers) {
   ArrayAttr segments = SegmentAttr::getTable(op);
@@ -87,7 +87,8 @@ SmallVector<int64_t> TaskOp::findWorkspaces() {
   return found;
 }
 
-/// (C5)
+/// Checks constraint (C5) of `hfta.task`: the bytes that it needs of its
+/// workspaces.
 static LogicalResult verifyWorkspace(TaskOp task, ArrayRef<int64_t> needed) {
   ArrayAttr segments = SegmentAttr::getTable(task);
   if (!segments)
@@ -143,7 +144,7 @@ LogicalResult TaskOp::verifyRegions() {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Checks that the region holds nothing but commands.
+/// Checks that a region contains only commands.
 static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
     if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp,
@@ -201,9 +202,10 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
     for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
       for (int64_t number : numbers) {
         Operation *known = turnsOf.try_emplace(number, turns).first->second;
-        // A workspace lives within a task. A segment that isn't resident finds
-        // the results of other turns, if it needs them, in the store. State
-        // must be there for the next call.
+        // Decide whether the segment's contents outlive a turn. A workspace's
+        // don't outlive its task. A segment that isn't resident finds the
+        // results of other turns in the store. State must be there for the next
+        // call.
         Role role = getSegment(number).getRole();
         bool isLeft =
             role != Role::workspace && getSegment(number).isResident();
@@ -212,7 +214,8 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
           kept.insert(number);
       }
   });
-  // If a segment doesn't exist, the command's own verifier reports it.
+  // Ignore segments that don't exist, as the command's own verifier reports
+  // these.
   auto keep = [&](PlaceAttr at) {
     if (at.getNumber() >= 0 && at.getNumber() < int64_t(segments.size()))
       kept.insert(at.getNumber());
@@ -229,8 +232,8 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
   walk([&](TakeGroupOp take) { keep(take.getAt()); });
   walk([&](SendOp send) { keep(send.getAt()); });
   walk([&](ReceiveOp receive) { keep(receive.getAt()); });
-  // Gradients and moments wait for an update that is not in the schedule, or
-  // come from another schedule.
+  // Such a schedule has sums of gradients or moments for another schedule, or
+  // gets them from one.
   if (getKind() == schedules::kAccumulate || getKind() == schedules::kUpdate)
     for (int64_t number = 0; number < int64_t(segments.size()); ++number)
       if (SegmentAttr::isSummed(getSegment(number).getRole()))
@@ -295,7 +298,7 @@ bool hfta::isInMicroBatches(Operation *command) {
   return false;
 }
 
-/// (C2)
+/// Checks constraint (C2) of `hfta.every`.
 LogicalResult EveryOp::verify() {
   if (!choosesCopies())
     return success();
@@ -325,7 +328,7 @@ LogicalResult RepeatOp::verify() {
 
 LogicalResult RepeatOp::verifyRegions() { return verifyCommands(getBody()); }
 
-/// (C2)
+/// Checks constraint (C2) of `hfta.only`.
 LogicalResult OnlyOp::verify() {
   if ((*this)->getParentOfType<OnlyOp>())
     return emitOpError("stands in another hfta.only");
@@ -334,7 +337,7 @@ LogicalResult OnlyOp::verify() {
   return success();
 }
 
-/// (C3), and the part of (C2) about its body.
+/// Checks constraint (C3) of `hfta.only`, and the part of (C2) about its body.
 LogicalResult OnlyOp::verifyRegions() {
   if (failed(verifyCommands(getBody())))
     return failure();
@@ -354,7 +357,8 @@ LogicalResult OnlyOp::verifyRegions() {
          << getReplicas();
 }
 
-/// (C5)
+/// Checks constraint (C5) of `hfta.run`: the replicas that run the task hold
+/// all segments that it accesses.
 static LogicalResult verifyHolders(RunOp run, TaskOp task) {
   auto only = run->getParentOfType<OnlyOp>();
   auto isHeld = [&](ReplicasAttr holders) {

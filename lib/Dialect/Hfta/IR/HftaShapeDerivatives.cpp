@@ -29,12 +29,13 @@ HFTA_DEFINE_BACKWARD(UnstackOp) {
   if (!backward.wants(0))
     return;
   Expression gradient = backward.gradient();
-  // The copies' gradients would have to be summed, but copies are independent.
+  // The gradients of several copies would have to be added up, which would make
+  // copies dependent on each other.
   if (isArrayed(gradient))
     return backward.fail("one copy's value is used by all copies, so it has no "
                          "gradient of its own");
   RankedTensorType type = op.getInput().getType();
-  // Negative zeros change no sum, not even one that is a zero.
+  // Adding a negative zero changes no sum, not even a sum that is a zero.
   SmallVector<Value> gradients(*getCopies(type), gradient.splat(-0.0));
   gradients[op.getCopy()] = gradient;
   backward.set(0, backward.create<StackOp>(type, gradients));
@@ -128,8 +129,10 @@ HFTA_DEFINE_BACKWARD(ConcatOp) {
 // Reduce
 //===----------------------------------------------------------------------===//
 
-/// Gives equal shares to all elements that equal the extremum. A NaN extremum
-/// equals none and makes NaN of the quotient 0 / 0, as in PyTorch.
+/// Returns the input's gradient for a reduction by maximum or minimum: all
+/// elements that equal the extremum have equal shares. If the extremum is a
+/// NaN, no element equals it, and 0 / 0 makes all of the gradient NaN, as in
+/// PyTorch.
 static Expression extremumGradient(ReduceOp op, const Expression &input,
                                    const Expression &result,
                                    const Expression &gradient) {
@@ -141,9 +144,9 @@ static Expression extremumGradient(ReduceOp op, const Expression &input,
   return chosen * (gradient / count).repeat(shape, axes);
 }
 
-/// Returns the product of all other elements: the result divided by the element
-/// where none is zero, the product of the others where it is the only zero,
-/// else zero.
+/// Returns the input's gradient for a product. An element's factor is the
+/// product of all others: the result divided by the element if no element is
+/// zero, the product of the others if it is the only zero, otherwise zero.
 static Expression productGradient(ReduceOp op, const Expression &input,
                                   const Expression &result,
                                   const Expression &gradient) {
@@ -179,8 +182,8 @@ HFTA_DEFINE_BACKWARD(ReduceOp) {
   }
 }
 
-/// The gradient is the cumulative sum in the other direction, with steps from
-/// the last to the first.
+/// The gradient is the cumulative sum in the other direction. Its steps are
+/// those of the forward from the last to the first.
 HFTA_DEFINE_BACKWARD(CumulativeSumOp) {
   if (backward.wants(0))
     backward.set(0, backward.gradient().apply<CumulativeSumOp>(
@@ -206,22 +209,23 @@ HFTA_DEFINE_BACKWARD(GatherOp) {
 }
 
 namespace {
-/// Values of the shapes of a scatter_reduce's updates and of its result.
+/// Builds ops that map between tensors with the shape of a scatter_reduce's
+/// updates and tensors with the shape of its result.
 class Scattered {
 public:
   Scattered(ScatterReduceOp op, const Backward &backward)
       : indices(op.getIndices()), axis(op.getAxis()),
         size(op.getType().getDimSize(axis)), backward(backward) {}
 
-  /// Returns the elements of the result's shape at the updates' places.
+  /// Returns, for each update, the element of the result's shape at its index.
   Expression gather(const Expression &elements) const {
     return elements.apply<GatherOp>(indices, axis);
   }
-  /// Adds up what the updates' shape holds for each place.
+  /// Adds up, for each index, the terms of the updates' shape.
   Expression addUp(const Expression &terms) const {
     return terms.apply<ScatterAddOp>(indices, axis, size);
   }
-  /// Multiplies what the updates' shape holds for each place.
+  /// Multiplies, for each index, the factors of the updates' shape.
   Expression multiplyUp(const Expression &factors) const {
     return backward.wrap(
         backward.create<ScatterReduceOp>(ReduceKind::product, factors, indices,
@@ -235,8 +239,8 @@ private:
 };
 } // namespace
 
-/// Gives equal shares to the input's element and the updates that equal the
-/// extremum.
+/// Sets the gradients of a scattered extremum: the input's element and all
+/// updates that equal the extremum have equal shares.
 static void setScatteredExtremum(ScatterReduceOp op, Backward &backward) {
   Scattered scattered(op, backward);
   Expression updates = backward.operand(0), input = backward.operand(2);
@@ -254,9 +258,10 @@ static void setScatteredExtremum(ScatterReduceOp op, Backward &backward) {
     backward.set(2, isInput * share);
 }
 
-/// Gives each update the product of all other factors: the result divided by
-/// the update where that isn't zero, the product of the others where it is the
-/// only zero among the updates, else zero.
+/// Sets the gradients of a scattered product. An update's factor is the product
+/// of all others: the result divided by the update if that isn't zero, the
+/// product of the others if it is the only zero among the updates, otherwise
+/// zero.
 static void setScatteredProduct(ScatterReduceOp op, Backward &backward) {
   Scattered scattered(op, backward);
   Expression updates = backward.operand(0), input = backward.operand(2);

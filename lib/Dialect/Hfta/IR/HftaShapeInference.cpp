@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Appends the type of logical `shape`, arrayed where an operand is.
+/// Appends a tensor type to `types`: `shape` is the shape for one copy, and the
+/// type is arrayed if an operand is.
 static LogicalResult give(ValueRange operands, ArrayRef<int64_t> shape,
                           Type elementType, SmallVectorImpl<Type> &types) {
   types.push_back(withCopies(RankedTensorType::get(shape, elementType),
@@ -14,7 +15,7 @@ static LogicalResult give(ValueRange operands, ArrayRef<int64_t> shape,
   return success();
 }
 
-/// Refuses negative sizes and shapes of 2^62 elements or more.
+/// Emits an error if a size is negative or the shape has 2^62 elements or more.
 static LogicalResult checkShape(std::optional<Location> location,
                                 ArrayRef<int64_t> shape) {
   int64_t elements = 1;
@@ -272,8 +273,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return give(adaptor.getOperands(), shape, input.getElementType(), types);
 }
 
-/// Computes the shape of updates with one axis of `size` in place of those of
-/// the indices.
+/// Appends the shape of a scattered result to `shape`: that of the updates,
+/// with one axis of `size` elements in place of the indices' axes.
 static LogicalResult inferScattered(std::optional<Location> location,
                                     RankedTensorType updates,
                                     RankedTensorType indices, int64_t axis,

@@ -56,9 +56,10 @@ void VariableOp::build(OpBuilder &builder, OperationState &state,
   state.getOrAddProperties<Properties>().purpose = purpose;
 }
 
-/// Checks C9 for all variables of a table at once, beside the first one.
+/// Checks constraint (C9) of `hfta.variable` for all variables of a table: no
+/// two have the same purpose. The first variable's verifier calls this.
 static LogicalResult verifyPurposesDiffer(VariableOp first) {
-  // There is one variable of each purpose, or one per copy.
+  // A purpose has one variable, or one for each of several copies.
   DenseMap<std::pair<Attribute, Attribute>, VariableOp> known;
   DenseMap<Attribute, VariableOp> last;
   for (auto variable : first->getBlock()->getOps<VariableOp>()) {
@@ -95,7 +96,7 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
       symbolTable.lookupNearestSymbolFrom<VariableOp>(*this, purpose.getOf());
   if (!of)
     return emitOpError("belongs to no variable: ") << purpose.getOf();
-  // So no variable belongs to itself, by way of however many others.
+  // This rules out that a variable belongs to itself by way of others.
   bool isInitial = purpose.getKind() == Purpose::initial;
   if (isInitial && of.getRole() == Role::constant)
     return emitOpError("is for ")
@@ -112,7 +113,7 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return success();
 }
 
-/// C10, C11.
+/// Checks constraints (C10) and (C11) of `hfta.variable`, on its holders.
 static LogicalResult verifyHolders(VariableOp variable) {
   if (!variable.getHolders())
     return success();
@@ -205,7 +206,8 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name,
              << *copy << " of " << name << ", which is " << expected;
     expected = getLogicalType(expected);
   }
-  // Writing a shared value to an arrayed variable gives it to every copy.
+  // A shared value that is written to an arrayed variable becomes each copy's
+  // value.
   if (expected == accessed || (isWrite && accessed == getLogicalType(expected)))
     return success();
   InFlightDiagnostic diagnostic = op->emitOpError("accesses ")

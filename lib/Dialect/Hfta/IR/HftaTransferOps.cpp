@@ -1,11 +1,12 @@
-//===- HftaTransferOps.cpp - Between memory and the store -----------------===//
+//===- HftaTransferOps.cpp - Commands between memory and store ------------===//
 
 #include "ScheduleVerifiers.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the segment that a command is for; null if the table has none.
+/// Returns the segment of a command; null if the module's table has no such
+/// segment.
 template <typename OpTy>
 static SegmentAttr getSegment(OpTy op) {
   ArrayAttr segments = SegmentAttr::getTable(op);
@@ -15,8 +16,8 @@ static SegmentAttr getSegment(OpTy op) {
   return dyn_cast<SegmentAttr>(segments[number]);
 }
 
-/// Returns how many copies a turn of the command has; nothing outside of turns,
-/// or where the host chooses.
+/// Returns the number of copies in a turn around the command; nothing if the
+/// command is outside of turns or the runtime chooses their size.
 static std::optional<int64_t> findTurnCopies(Operation *op) {
   for (auto outer = op->getParentOfType<RepeatOp>(); outer;
        outer = outer->getParentOfType<RepeatOp>())
@@ -25,7 +26,8 @@ static std::optional<int64_t> findTurnCopies(Operation *op) {
   return std::nullopt;
 }
 
-/// Checks (C6), (C7) of `hfta.fetch`, and that the device and the queue exist.
+/// Checks constraints (C6) and (C7) of `hfta.fetch`, and that device and queue
+/// exist.
 template <typename OpTy>
 static LogicalResult verifyPosition(OpTy op) {
   auto ahead = static_cast<int64_t>(op.getAhead());
@@ -43,7 +45,8 @@ static LogicalResult verifyPosition(OpTy op) {
   return verifyQueue(op);
 }
 
-/// Checks that the segment exists and isn't resident, and (C8) of `hfta.fetch`.
+/// Checks that the segment exists and isn't resident, and constraint (C8) of
+/// `hfta.fetch`.
 template <typename OpTy>
 static LogicalResult verifySegment(OpTy op) {
   auto number = static_cast<int64_t>(op.getSegment());
@@ -66,8 +69,8 @@ static LogicalResult verifySegment(OpTy op) {
   return success();
 }
 
-/// Checks that the command's segment is spilled, as it uses the store, and that
-/// its queue isn't the host's, which would wait for it.
+/// Checks a command that uses the store: its segment must be spilled, and it
+/// mustn't be in the host's queue, which would wait for the store.
 template <typename OpTy>
 static LogicalResult verifyStored(OpTy op) {
   if (SegmentAttr segment = getSegment(op);

@@ -23,7 +23,7 @@ const HyperParameter *Job::findHyperParameter(StringRef name) const {
 // One description of the dictionary serves writing and reading
 //===----------------------------------------------------------------------===//
 
-/// The key of a record's name, which always has an entry.
+/// The key of a record's name. It is always written, and must be there.
 static constexpr llvm::StringLiteral kName = "name";
 
 namespace {
@@ -57,7 +57,7 @@ public:
   void field(StringRef key, int32_t value) {
     field(key, static_cast<int64_t>(value));
   }
-  /// Writes one of `words` by its number.
+  /// Writes the word whose index in `words` is `number`.
   void word(StringRef key, uint32_t number, ArrayRef<StringRef> words) {
     field(key, words[number].str());
   }
@@ -98,8 +98,8 @@ public:
       entries.push_back(write(builder.getContext(), value, describe));
     add(key, builder.getArrayAttr(entries));
   }
-  /// Returns the record's name, if it has one, and the values that differ from
-  /// those of `Record()`.
+  /// Returns the dictionary of a record: its name, if it has one, and the
+  /// values that differ from those of a default-constructed record.
   template <typename Record, typename Describe>
   static DictionaryAttr write(MLIRContext *context, const Record &value,
                               Describe describe) {
@@ -123,8 +123,8 @@ private:
   SmallVector<NamedAttribute> attributes;
 };
 
-/// Reads what Writer wrote; remembers the first error. A value without an entry
-/// keeps its initial value.
+/// Reads what Writer writes, and remembers the first error. A value without an
+/// entry keeps its initial value.
 class Reader {
 public:
   Reader(DictionaryAttr dictionary, std::string &error)
@@ -158,7 +158,7 @@ public:
     else
       number = static_cast<uint32_t>(found - words.begin());
   }
-  /// Reads the name of a record, which must have one.
+  /// Reads a record's name, without which there is an error.
   void name(std::string &value) {
     if (!dictionary.get(kName))
       fail(kName, "a string");
@@ -214,7 +214,7 @@ public:
       inner.finish();
     }
   }
-  /// Reports an entry that hasn't been read.
+  /// Reports the first entry that hasn't been read.
   void finish() {
     for (NamedAttribute entry : dictionary)
       if (error.empty() && !known.contains(entry.getName().getValue()))
@@ -236,7 +236,7 @@ public:
   }
 
 private:
-  /// Appends the strings. False: one of the entries isn't a string.
+  /// Appends the entries to `values`. Returns false if an entry isn't a string.
   static bool append(ArrayAttr entries, std::vector<std::string> &values) {
     for (Attribute entry : entries) {
       auto text = dyn_cast<StringAttr>(entry);
@@ -246,8 +246,8 @@ private:
     }
     return true;
   }
-  /// Returns null if there is no entry, or one of another type, which is an
-  /// error.
+  /// Returns the entry, or null if there is none. Reports an entry of another
+  /// type and returns null.
   template <typename AttributeType>
   AttributeType get(StringRef key, StringRef expected) {
     known.insert(key);
@@ -331,7 +331,7 @@ bool Precision::accumulatesEnough() const {
          !llvm::is_contained(widest, compute);
 }
 
-/// Returns why one of the types is wrong; empty if none is.
+/// Checks the names of the types. Returns an error message, or an empty string.
 static std::string checkPrecision(const Precision &precision) {
 #define HFTA_PRECISION(member, bits, text)                                     \
   if (!llvm::is_contained(getFloatTypeNames(), precision.member))              \
@@ -350,8 +350,8 @@ static std::string checkPrecision(const Precision &precision) {
   return "";
 }
 
-/// Returns an error that can be seen in the rows of an order alone; empty if
-/// there is none.
+/// Checks the rows of an order, each by itself. Returns an error message, or an
+/// empty string.
 static std::string checkOrderRows(const Job &job) {
   if (job.orderRows.empty())
     return job.getOrderFile().empty() ? "" : "'order_rows' must be given";
@@ -367,7 +367,8 @@ static std::string checkOrderRows(const Job &job) {
   return "";
 }
 
-/// Returns why the stages' first blocks are wrong; empty if they aren't.
+/// Checks the first blocks of the stages. Returns an error message, or an empty
+/// string.
 static std::string checkStageBlocks(const Job &job) {
   const std::vector<int64_t> &blocks = job.stageBlocks;
   if (blocks.empty())
@@ -384,7 +385,8 @@ static std::string checkStageBlocks(const Job &job) {
   return "";
 }
 
-/// Returns why the workers' places are wrong; empty if they aren't.
+/// Checks the places of the workers. Returns an error message, or an empty
+/// string.
 static std::string checkWorkerPlaces(const Job &job) {
   if (job.workerPlaces.empty())
     return "";
@@ -400,7 +402,8 @@ static std::string checkWorkerPlaces(const Job &job) {
   return "";
 }
 
-/// Returns why the stages are wrong; empty if they aren't.
+/// Checks the stages and the order of their work. Returns an error message, or
+/// an empty string.
 static std::string checkPipeline(const Job &job) {
   for (const std::vector<std::string> &cut : job.cuts)
     if (cut.empty() || llvm::is_contained(cut, ""))
@@ -439,7 +442,8 @@ static std::string checkPipeline(const Job &job) {
   return checkOrderRows(job);
 }
 
-/// Returns why schedules or preconditioner are wrong; empty if they aren't.
+/// Checks the kinds of schedules and of the preconditioner. Returns an error
+/// message, or an empty string.
 static std::string checkKinds(const Job &job) {
   for (const SettingInfo *setting : getSettings())
     if (setting->type == SettingType::Schedule) {
@@ -458,8 +462,8 @@ static std::string checkKinds(const Job &job) {
   return "";
 }
 
-/// Checks everything that a reader of the job may rely on; returns an error, or
-/// nothing.
+/// Checks everything that readers of the job may rely on. Returns an error
+/// message, or an empty string.
 static std::string checkJob(const Job &job) {
   if (job.copies < 1)
     return "'copies' must be at least 1";

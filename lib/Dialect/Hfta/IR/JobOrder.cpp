@@ -1,4 +1,4 @@
-//===- JobOrder.cpp - The order that a job's stages work in ---------------===//
+//===- JobOrder.cpp - The order of work in a job's stages -----------------===//
 
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
 
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the planner's kind of an order that has a name.
+/// Returns the planner's kind for an order.
 static planning::OrderKind getKind(PipelineOrder order) {
   switch (order) {
   case PipelineOrder::allForwardsFirst:
@@ -46,7 +46,8 @@ void hfta::setOrder(Job &job, const planning::Order &order) {
   job.orderRows = planning::namePositionLists(order);
 }
 
-/// Splits all backwards in two where some are: there is a task for each half.
+/// Splits all backwards into those of inputs and of weights. If an order splits
+/// some of them, there are only tasks for the halves.
 static void splitBackwards(planning::Order &order) {
   for (planning::ActionList &list : order.workers) {
     planning::ActionList split;

@@ -28,7 +28,7 @@ int64_t Job::getStage(int64_t block) const {
 PipelineOrder Job::getOrder() const {
   if (allForwardsFirst)
     return PipelineOrder::allForwardsFirst;
-  // A single stage waits for no other.
+  // A single stage never waits for another one, so that any order would do.
   if (getStageCount() == 1)
     return order == kAllForwardsFirst ? PipelineOrder::allForwardsFirst
                                       : PipelineOrder::oneForwardOneBackward;
@@ -62,7 +62,7 @@ std::string Job::makeNamed(StringRef word, StringRef name) {
   return (word + kNameBegin + name + kNameEnd).str();
 }
 
-/// Returns the name in `word("NAME")`; empty if the text has another form.
+/// Returns NAME if the text is `word("NAME")`, otherwise an empty string.
 static StringRef getNamed(StringRef text, StringRef word) {
   if (text.consume_front(word) && text.consume_front(kNameBegin) &&
       text.consume_back(kNameEnd))
@@ -83,7 +83,8 @@ StringRef Job::getSpillFolder() const { return getNamed(spill, kDisk); }
 bool Job::isVShaped() const {
   if (getOrder() != PipelineOrder::listed)
     return getOrder() == PipelineOrder::vShape;
-  // In a V shape, the first stage has the model's last part, too.
+  // In a V-shaped pipeline, the first stage also has the last part of the
+  // model.
   constexpr int64_t kParts = 2;
   return chunks == kParts && getStageCount() > 1 &&
          StringRef(orderRows.front())
@@ -100,8 +101,8 @@ bool Job::splitsBackward() const {
          getOrder() == PipelineOrder::vShape;
 }
 
-/// Returns the most micro-batches in a row of actions that are between forward
-/// and backward at a time.
+/// Returns the peak number of micro-batches in flight, between forward and
+/// backward, in a row of actions.
 static int64_t countInFlight(StringRef row) {
   int64_t inFlight = 0, most = 0;
   for (char letter : row) {
@@ -113,7 +114,8 @@ static int64_t countInFlight(StringRef row) {
 }
 
 int64_t Job::getInFlight(int64_t stage) const {
-  int64_t own = 0; // the first worker's, which has as many as any
+  // The micro-batches of the first worker, which has the most.
+  int64_t own = 0;
   for (int64_t number = 0; number < microBatches; ++number)
     own += number % getGroups(stage) % getReplicas(stage) == 0;
   if (!inFlight.empty())
@@ -123,8 +125,8 @@ int64_t Job::getInFlight(int64_t stage) const {
   case PipelineOrder::allForwardsFirst:
     return own;
   case PipelineOrder::oneForwardOneBackward:
-    // The last stage begins a backward after each of its forwards; each stage
-    // before it is one micro-batch further ahead.
+    // In 1F1B order, the last stage begins a backward after each of its
+    // forwards; each stage before it is one micro-batch further ahead.
     return std::min(stages - stage, own);
   case PipelineOrder::interleaved:
     return std::min<int64_t>(
@@ -163,7 +165,7 @@ planning::Cluster hfta::makeCluster(const Job &job) {
                              ? cluster.network
                              : static_cast<double>(job.clusterPointToPoint);
   cluster.latency = job.clusterLatency;
-  // Published costs are for links whose two directions take turns.
+  // Published costs assume links whose two directions can't be used at once.
   bool takesTurns = job.clusterDuplex == "half" || job.planCosts == "published";
   cluster.duplex = takesTurns ? planning::Duplex::half : planning::Duplex::full;
   return cluster;

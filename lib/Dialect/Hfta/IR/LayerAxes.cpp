@@ -1,4 +1,4 @@
-//===- LayerAxes.cpp - Axes of a layer that are rows or columns -----------===//
+//===- LayerAxes.cpp - Rows and columns of a layer's tensors --------------===//
 
 #include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -25,8 +25,7 @@ static int64_t countRows(const LayerSide &side) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Returns the axes of `map` whose dimension satisfies `belongs`, in the map's
-/// order.
+/// Returns the axes of `map`, in order, whose dimensions satisfy `belongs`.
 static SmallVector<int64_t>
 findAxes(AffineMap map, llvm::function_ref<bool(AffineExpr)> belongs) {
   SmallVector<int64_t> axes;
@@ -36,8 +35,8 @@ findAxes(AffineMap map, llvm::function_ref<bool(AffineExpr)> belongs) {
   return axes;
 }
 
-/// Returns the axes of `map` with the dimensions that `axes` have in `other`,
-/// in the order of `other`.
+/// Returns the axes of `map` that have the same dimensions as `axes` have in
+/// `other`, in the order of `axes`.
 static SmallVector<int64_t> findSame(AffineMap map, AffineMap other,
                                      ArrayRef<int64_t> axes) {
   SmallVector<int64_t> same;
@@ -89,8 +88,8 @@ static LayerAxes getDenseAxes(LayerOp layer) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Returns the channels of an activation [batch, channels, space…] as columns
-/// of groups.
+/// Returns the side of an activation [batch, channels, space…] whose columns
+/// are channels, in blocks for the groups.
 static LayerSide getChannels(Value activation, int64_t groups) {
   LayerSide side;
   side.shape.assign(getShape(activation));
@@ -104,8 +103,8 @@ static LayerSide getChannels(Value activation, int64_t groups) {
   return side;
 }
 
-/// The weight is [channels of the side without patches, channels of a group of
-/// the side with patches, taps…].
+/// The weight has the shape [channels of the side without patches, channels of
+/// a group of the side with patches, taps…].
 static LayerAxes getConvolutionAxes(LayerOp layer) {
   bool isTransposed = layer.getKind() == LayerKind::transposed_convolution;
   auto groups = static_cast<int64_t>(layer.getGroups());
@@ -143,7 +142,8 @@ static LayerAxes getConvolutionAxes(LayerOp layer) {
 // Embeddings
 //===----------------------------------------------------------------------===//
 
-/// The table's rows are columns of an input that has a one in each row.
+/// Treats an embedding as a product with one-hot rows: the input's columns are
+/// the rows of the table.
 static LayerAxes getEmbeddingAxes(LayerOp layer) {
   LayerAxes axes;
   axes.weightShape.assign(getShape(layer.getWeightGradient()));

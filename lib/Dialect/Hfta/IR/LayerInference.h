@@ -7,15 +7,18 @@
 
 namespace mlir::hfta {
 
-/// Appends the type of logical `shape`, arrayed where an operand is.
+/// Appends a tensor type to `types`: `shape` is the shape for one copy, and the
+/// type is arrayed if an operand is. Always succeeds.
 LogicalResult giveType(ValueRange operands, ArrayRef<int64_t> shape,
                        Type elementType, SmallVectorImpl<Type> &types);
 
 LogicalResult checkSameElementType(std::optional<Location> location,
                                    ValueRange operands);
 
-/// While an op is parsed, its attribute dictionary has not become properties
-/// yet, and a required attribute may be missing.
+/// Completes an adaptor's properties from its attribute dictionary and verifies
+/// them. Type inference needs this because it also runs while an op is parsed,
+/// when the dictionary hasn't become properties yet and a required attribute
+/// may be missing.
 template <typename OpTy, typename Adaptor = typename OpTy::Adaptor>
 LogicalResult completeProperties(std::optional<Location> location,
                                  Adaptor &adaptor) {
@@ -40,7 +43,9 @@ Window getWindow(Adaptor adaptor, ArrayRef<int64_t> kernel) {
           adaptor.getPadding()};
 }
 
-/// Returns the number of positions of the window along each of `sizes`.
+/// Returns the number of positions of the window along each of `sizes`. Emits
+/// an error at `location` if the window doesn't have an entry for each axis,
+/// has a number that is out of range, or is larger than a padded axis.
 FailureOr<SmallVector<int64_t>> countPositions(std::optional<Location> location,
                                                ArrayRef<int64_t> sizes,
                                                const Window &window);

@@ -1,8 +1,9 @@
 //===- Optimizers.cpp - One record for each optimizer ---------------------===//
 //
-// An optimizer is its parameters, its state, and its update as a formula. The
-// order of operations is PyTorch's, so that results agree to rounding.
-// docs/adding-a-setting.md explains how to add one.
+// An optimizer's record consists of its parameters, its states, and its update
+// as a formula. The order of floating-point operations is PyTorch's, so that
+// results differ from PyTorch's by rounding errors at most.
+// docs/adding-a-setting.md explains how to add an optimizer.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
@@ -18,8 +19,9 @@ using Kind = ParameterInfo::Kind;
 
 namespace mlir::hfta {
 
-/// The operands of an update by name, and its results: tensors in the widest
-/// stored type, scalars in f64 until they are combined with a tensor.
+/// The operands of an update, by their names, and its results. Tensors have the
+/// widest type of parameter and states; scalars are f64 until they are combined
+/// with a tensor.
 class OptimizerUpdate {
 public:
   OptimizerUpdate(OptimizerUpdateOp op, OpBuilder &builder)
@@ -43,21 +45,23 @@ public:
     parameter = parameter.to(computeType);
   }
 
-  /// Whether a flag holds or an optional parameter has values.
+  /// Returns whether a flag is set or an optional parameter has a value.
   bool has(StringRef name) const { return llvm::is_contained(given, name); }
   Expression &state(StringRef name) { return find(states, name); }
-  /// Returns a parameter, or "step"; "lr" is the rate of this step.
+  /// Returns a parameter or "step", as an f64 scalar. "lr" is the learning rate
+  /// of the current step.
   Expression scalar(StringRef name) {
     const Expression &value = find(scalars, name);
     return value.to(Float64Type::get(Value(value).getContext()));
   }
-  /// Repeats a scalar to a tensor of the parameter's shape.
+  /// Broadcasts a scalar to the parameter's shape.
   Expression fill(const Expression &scalar) const {
     return scalar.to(computeType).fill(parameter.getShape());
   }
   Expression filled(StringRef name) { return fill(scalar(name)); }
 
-  /// Returns the new parameter and states, in the op's order.
+  /// Returns the new parameter and then the new states, in the order of the
+  /// op's results.
   SmallVector<Expression> getResults() const {
     SmallVector<Expression> results = {parameter};
     for (const Named &state : states)
@@ -107,7 +111,7 @@ static constexpr ParameterInfo kSgdParameters[] = {
     {"nesterov", NumberRange::any(), {}, Kind::flag, "momentum"}};
 static constexpr OptimizerState kSgdStates[] = {{"velocity"}};
 
-/// PyTorch's SGD with dampening 0.
+/// Updates as PyTorch's SGD with dampening 0.
 static void updateSgd(OptimizerUpdate &update) {
   Expression momentum = update.filled("momentum");
   Expression gradient =
@@ -139,15 +143,16 @@ static constexpr ParameterInfo kAdamWParameters[] = {
 static constexpr OptimizerState kAdamStates[] = {{"first_moment"},
                                                  {"second_moment"}};
 
-/// Shrinks the parameter directly instead of through the gradient (decoupled
-/// weight decay).
+/// Applies decoupled weight decay: shrinks the parameter directly, not through
+/// the gradient.
 static void decayWeights(OptimizerUpdate &update) {
   Expression rate = update.scalar("lr");
   Expression decay = update.scalar("weight_decay");
   update.parameter = update.parameter * update.fill(1.0 - rate * decay);
 }
 
-/// Updates by Kingma and Ba, "Adam", ICLR 2015, once the weights have decayed.
+/// Applies Adam's update to the parameter, which has been decayed if it is to
+/// be (D. Kingma, J. Ba, "Adam", ICLR 2015).
 static void moveByMoments(OptimizerUpdate &update) {
   Expression rate = update.scalar("lr");
   Expression beta1 = update.scalar("beta1");
@@ -173,7 +178,7 @@ static void updateAdam(OptimizerUpdate &update) {
   moveByMoments(update);
 }
 
-/// AdamW: Loshchilov and Hutter, ICLR 2019.
+/// Updates as AdamW (I. Loshchilov, F. Hutter, ICLR 2019).
 static void updateAdamW(OptimizerUpdate &update) {
   decayWeights(update);
   moveByMoments(update);
@@ -195,8 +200,8 @@ static constexpr OptimizerState kRmspropStates[] = {
     {"gradient_average", 0, /*onlyWith=*/"centered"},
     {"momentum_buffer", 0, /*onlyWith=*/"momentum"}};
 
-/// PyTorch's RMSprop: Tieleman and Hinton, lecture 6.5 of "Neural networks for
-/// machine learning", 2012, centered as by Graves, 2013.
+/// Updates as PyTorch's RMSprop (T. Tieleman, G. Hinton, lecture 6.5 of "Neural
+/// networks for machine learning", 2012; centered as by A. Graves, 2013).
 static void updateRmsprop(OptimizerUpdate &update) {
   Expression alpha = update.filled("alpha");
   Expression rest = update.fill(1.0 - update.scalar("alpha"));
@@ -232,7 +237,8 @@ static constexpr ParameterInfo kLionParameters[] = {
     kWeightDecay};
 static constexpr OptimizerState kLionStates[] = {{"momentum"}};
 
-/// Lion: Chen et al., "Symbolic discovery of optimization algorithms", 2023.
+/// Updates as Lion (X. Chen et al., "Symbolic discovery of optimization
+/// algorithms", 2023).
 static void updateLion(OptimizerUpdate &update) {
   decayWeights(update);
   Expression &momentum = update.state("momentum");
@@ -352,9 +358,10 @@ OperandRange OptimizerUpdateOp::getScalars() {
                                 getInfo().getStates(getGivenOptions()).size());
 }
 
-/// C1: the optimizer is known; C2: each option that is given is one of its
-/// flags or optional parameters; C3: the number of operands is right; C4:
-/// tensors have the parameter's shape, and all others are scalars.
+/// Infers the types and checks the op's constraints. (C1): the optimizer is
+/// known; (C2): each given option is one of its flags or optional parameters;
+/// (C3): the number of operands is right; (C4): tensors have the parameter's
+/// shape, and the other operands are scalars.
 LogicalResult OptimizerUpdateOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {

@@ -13,8 +13,8 @@ enum Keys : uint8_t { Nothing = 0, Name = 1, Variable = 2, Both = 3 };
 struct PurposeInfo {
   Role role;
   Keys keys;
-  /// The name that users see for such a variable, or the part in front of its
-  /// keys; empty: the keys alone.
+  /// The name of such a variable for users, to which its keys are appended. If
+  /// it is empty, the name consists of the keys.
   StringLiteral text;
 };
 } // namespace
@@ -103,7 +103,7 @@ PurposeAttr PurposeAttr::getOf(FlatSymbolRefAttr of, Purpose kind,
              name.empty() ? StringAttr() : StringAttr::get(context, name), of);
 }
 
-// C1, C2
+// Checks constraints (C1) and (C2) of `#hfta.purpose`.
 LogicalResult PurposeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   Purpose kind, StringAttr name,
                                   FlatSymbolRefAttr of) {
@@ -120,7 +120,7 @@ LogicalResult PurposeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 Role PurposeAttr::getRole() const { return getInfo(getKind()).role; }
 
-/// Joins the parts that aren't empty, with slashes between them.
+/// Joins those of the parts that aren't empty, with slashes between them.
 static std::string join(StringRef text, StringAttr name, StringRef subject) {
   std::string all = text.str();
   for (StringRef part : {name ? name.getValue() : StringRef(), subject})

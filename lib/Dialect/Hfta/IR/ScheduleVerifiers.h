@@ -7,14 +7,17 @@
 
 namespace mlir::hfta {
 
-/// Returns the outermost turns that a command stands in; null outside of turns.
+/// Returns the outermost `hfta.repeat` over turns around a command, or null if
+/// there is none.
 Operation *getTurns(Operation *command);
 
-/// Whether a command is given for a certain micro-batch.
+/// Returns whether a command runs for one micro-batch at a time: it is in an
+/// `hfta.repeat` over micro-batches or in an `hfta.case`.
 bool isInMicroBatches(Operation *command);
 
-/// Checks that a range of a segment lies in it, and that the segment has memory
-/// of its own unless the command finds it in the arena.
+/// Checks that `bytes` bytes at `place` lie within their segment, and that the
+/// segment is resident unless `mayBeInArena`. Emits an error on `op` otherwise.
+/// Does nothing for places outside of segments.
 LogicalResult verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
                           bool mayBeInArena = false);
 

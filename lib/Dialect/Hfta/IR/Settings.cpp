@@ -99,13 +99,14 @@ bool SettingInfo::takesName(StringRef word) const {
 
 namespace {
 
-/// A row of either kind, with the arguments that it has in Settings.def.
+/// A row of Settings.def, with the row's arguments: exactly one of its members
+/// is set.
 struct Row {
   std::optional<SettingInfo> setting;
   std::optional<ClauseInfo> clause;
 };
 
-/// Returns a record's initial value as a number, if it is one.
+/// Returns the initial value of a setting if that is a number.
 static std::optional<double> getInitial(std::optional<double> number) {
   return number;
 }
@@ -114,11 +115,12 @@ static std::optional<double> getInitial(const char (&)[length]) {
   return std::nullopt;
 }
 
-/// The table of rows, and indices into it.
+/// The rows of Settings.def, and indices into them.
 class Tables {
 public:
   Tables() {
-    // Each record is one expression, which fills the member for its kind.
+    // Each record of Settings.def is expanded to a statement that appends a
+    // row.
 #define HFTA_CLAUSE(handler, name, usage, text, byDefault, example, flag,      \
                     help, traits)                                              \
   rows.push_back({std::nullopt, ClauseInfo{name, usage, text, byDefault,       \
@@ -246,7 +248,8 @@ ArrayRef<StringRef> hfta::getCsvHeaderNames() {
   return names;
 }
 
-/// The names by hfta_element_type; floats come last, in order of width.
+/// The names of element types, indexed by hfta_element_type. Floats come last,
+/// in order of width.
 static constexpr StringRef kElementTypes[] = {"bool", "u8",  "i8",  "u16",
                                               "i16",  "i32", "i64", "f16",
                                               "bf16", "f32", "f64"};
@@ -262,7 +265,8 @@ ArrayRef<StringRef> hfta::getFloatTypeNames(unsigned bits) {
   return getElementTypeNames().drop_front(first);
 }
 
-/// The types that a whole job may be computed in come first.
+/// The names of precisions. Those for a whole job come first, followed by those
+/// for operands of products only.
 static constexpr StringRef kPrecisions[] = {"f32", "f64", "tf32", "bf16",
                                             "f16"};
 static constexpr size_t kFirstFactor = 2;
@@ -344,7 +348,7 @@ StringRef hfta::getSchedulePrefix(const SettingInfo &setting) {
 
 std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
                                                 StringRef name) {
-  // The macro's parameter is called `name`, too.
+  // A copy is needed because the macro's parameter is called `name`, too.
   StringRef wanted = name;
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
   if (wanted == #name)                                                         \

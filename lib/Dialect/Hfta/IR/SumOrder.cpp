@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-// C1-C3
+// Checks constraints (C1) to (C3) of the attribute.
 LogicalResult SumOrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> axes,
                                    ArrayRef<AffineMap> reads, int64_t lanes,

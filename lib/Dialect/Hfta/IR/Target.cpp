@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-// C1-C2
+// Checks constraints (C1) and (C2) of the attribute.
 LogicalResult CacheAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t bytes, int64_t ways,
                                 int64_t lineBytes) {
@@ -25,7 +25,7 @@ LogicalResult CacheAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-// C1-C4
+// Checks constraints (C1) to (C4) of the attribute.
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  TargetKind, int64_t vectorBytes,
                                  int64_t vectorRegisters, int64_t fmaUnits,

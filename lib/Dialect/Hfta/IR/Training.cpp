@@ -1,4 +1,4 @@
-//===- Training.cpp - Why a parameter is trained or not -------------------===//
+//===- Training.cpp - The reason why a variable is trained or not ---------===//
 
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 
@@ -84,8 +84,8 @@ std::optional<TrainingRule> TrainingClauses::decide(StringRef name) const {
   return std::nullopt;
 }
 
-/// Returns why the pattern, which may match `names`, is wrong; empty if it
-/// isn't.
+/// Checks a pattern that may match `names`. Returns the end of an error message
+/// that begins with the pattern, or an empty string.
 std::string TrainingClauses::findProblem(const ParameterPattern &pattern,
                                          ArrayRef<StringRef> names,
                                          bool isTrainable) const {

@@ -9,8 +9,9 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The prefix of the compiler's variables. Symbols that objects define for the
-/// runtime have it too, with another separator.
+/// The prefix of the symbols of the compiler's own variables. Symbols that
+/// object files define for the runtime also begin with "hfta", but have another
+/// separator.
 static constexpr StringLiteral kPrefix = "hfta.";
 static constexpr StringLiteral kAnyPrefix = "hfta";
 

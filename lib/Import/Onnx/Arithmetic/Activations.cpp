@@ -6,7 +6,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Returns operand 0, which must be a float, or null after an error.
+/// Returns operand 0, or null after an error if it isn't of a float type.
 static Value getFloatInput(Node &node) {
   Value input = node.getInput(0);
   return node.requireFloat(input) ? input : Value();
@@ -17,7 +17,7 @@ static void importActivation(Node &node) {
   node.setOutput(0, node.create<OpTy>(getFloatInput(node)));
 }
 
-/// Selects `negative` where x < 0, else x.
+/// Returns `negative` where x < 0, and x elsewhere.
 static Value selectNegative(Node &node, Value x, Value negative) {
   Value isNegative =
       node.compare(ComparePredicate::less, x, node.splatLike(x, 0));
@@ -38,8 +38,9 @@ static void importPRelu(Node &node) {
   node.setOutput(0, selectNegative(node, x, scaled));
 }
 
-/// Computes alpha * (e^x - 1) for negative x. The exponent is limited to 0, so
-/// that the branch that isn't taken has a finite derivative.
+/// Returns alpha * (e^scale - 1), which the caller uses for negative x. The
+/// exponent is at most 0, so that the derivative is finite also where x is
+/// positive and the result isn't used.
 static Value growNegative(Node &node, Value x, Value scale, double alpha) {
   Value bounded = node.min(scale, node.splatLike(x, 0));
   Value grown = node.sub(node.create<ExpOp>(bounded), node.splatLike(x, 1));
@@ -139,7 +140,8 @@ static void importSoftmax(Node &node) {
   node.setOutput(0, node.create<OpTy>(input, axis));
 }
 
-/// Before operator set 13, all axes from `axis` on are one.
+/// Imports Softmax or LogSoftmax before operator set 13, where all axes from
+/// `axis` on are normalized together, as if they were one.
 template <typename OpTy>
 static void importFlatSoftmax(Node &node) {
   Value input = getFloatInput(node);
@@ -163,8 +165,8 @@ static void importFlatSoftmax(Node &node) {
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// Computes FNV-1a in 63 bits. Source: Fowler, Noll and Vo, IETF
-/// draft-eastlake-fnv.
+/// Computes the FNV-1a hash of a name, of which 63 bits are kept. Source:
+/// Fowler, Noll and Vo, IETF draft-eastlake-fnv.
 static int64_t hashName(StringRef name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (char c : name)
@@ -172,8 +174,9 @@ static int64_t hashName(StringRef name) {
   return static_cast<int64_t>(hash & 0x7fffffffffffffffu);
 }
 
-/// Draws uniform numbers of the input's shape. If axis 0 holds whole samples
-/// (one or more rows each), the numbers are keyed by the sample.
+/// Draws uniform random numbers of the input's shape. If axis 0 holds whole
+/// samples (one or several rows each), the numbers are keyed by the sample, so
+/// that they don't depend on the micro-batch in which it is.
 static Value drawLike(Node &node, Value input) {
   ModelBuilder &model = node.getModel();
   Location location = node.getLoc();
@@ -216,8 +219,8 @@ static void dropOut(Node &node, Value input, double rate) {
                         random, /*training=*/false));
 }
 
-/// Imports the graph as written, in inference: the input and a mask that keeps
-/// all.
+/// Imports a dropout in inference mode: the result is the input, and the mask
+/// keeps all elements.
 static void passThrough(Node &node, Value input) {
   if (!input)
     return;

@@ -1,11 +1,12 @@
-//===- CumSum.cpp - Sums up to each element of an axis --------------------===//
+//===- CumSum.cpp - Prefix sums along an axis -----------------------------===//
 
 #include "Movement/Movement.h"
 
 namespace mlir::hfta::onnx_import {
 
-/// Moves elements along `axis` to higher indices (with `reverse`: to lower
-/// ones); zeros fill the gap, and elements that leave the axis are lost.
+/// Moves elements by `distance` along `axis`, to higher indices or, with
+/// `reverse`, to lower ones. Zeros fill the gap, and elements that leave the
+/// axis are lost.
 static Value shift(Node &node, Value input, int64_t axis, int64_t distance,
                    bool reverse) {
   if (!input)
@@ -21,8 +22,9 @@ static Value shift(Node &node, Value input, int64_t axis, int64_t distance,
       cast<TypedAttr>(node.getBuilder().getZeroAttr(getElementType(input))));
 }
 
-/// Computes a prefix sum in steps, each of which doubles the number of elements
-/// in a sum (Hillis and Steele, "Data parallel algorithms", CACM 1986).
+/// Imports a prefix sum. Unless there is an op for it, it is computed in steps,
+/// each of which doubles the number of elements in a sum (Hillis and Steele,
+/// "Data parallel algorithms", CACM 1986).
 static void importCumSum(Node &node) {
   Value sum = node.getInput(0);
   std::optional<double> given = node.getNumber(1, "axis");
@@ -33,7 +35,8 @@ static void importCumSum(Node &node) {
   bool exclusive = node.getInt("exclusive", 0) != 0;
   if (node.failed())
     return;
-  // Constants, on which shapes may depend, and integers are summed in steps.
+  // CumulativeSumOp is only for floats, and isn't evaluated at compile time. So
+  // integers, and constants, on which shapes may depend, are summed in steps.
   if (isa<FloatType>(getElementType(sum)) && !getConstantValue(sum)) {
     node.setOutput(0,
                    node.create<CumulativeSumOp>(sum, axis, reverse, exclusive,

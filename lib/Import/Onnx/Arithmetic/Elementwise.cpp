@@ -37,7 +37,8 @@ static void importNot(Node &node) {
 // Two or more operands
 //===----------------------------------------------------------------------===//
 
-/// Returns the two operands in their common shape; empty after an error.
+/// Returns the two operands, broadcast to their common shape; empty after an
+/// error.
 static SmallVector<Value> getTwoInputs(Node &node) {
   return node.broadcastTogether({node.getInput(0), node.getInput(1)});
 }
@@ -105,7 +106,7 @@ static void importWhere(Node &node) {
 // Powers and remainders
 //===----------------------------------------------------------------------===//
 
-/// Returns the exponent, if it is one number known now.
+/// Returns the exponent if it is a float constant whose elements are all equal.
 static std::optional<double> getSplatExponent(Value exponent) {
   std::optional<DenseElementsAttr> constant = getConstantValue(exponent);
   if (!constant || !constant->isSplat() ||
@@ -148,8 +149,8 @@ static void importPow(Node &node) {
   node.setOutput(0, node.cast(power, type));
 }
 
-/// Makes the remainder of x / y, which has the sign of x, one with the sign of
-/// y.
+/// Turns the remainder of x / y that has the sign of x into the one that has
+/// the sign of y.
 static Value floorRemainder(Node &node, Value remainder, Value y) {
   Value zero = node.splatLike(y, 0);
   Value isNegative = node.compare(ComparePredicate::less, y, zero);
@@ -160,8 +161,8 @@ static Value floorRemainder(Node &node, Value remainder, Value y) {
   remainder = node.create<SelectOp>(wrong, node.add(remainder, y), remainder);
   if (!remainder || !isa<FloatType>(getElementType(remainder)))
     return remainder;
-  // Adding 0 makes a zero positive, and changes neither another number nor the
-  // gradient.
+  // Adding 0 makes negative zeros positive, and changes neither other numbers
+  // nor the gradient.
   Value negated = node.add(node.create<NegOp>(remainder), zero);
   return node.create<SelectOp>(isNegative, node.create<NegOp>(negated),
                                node.add(remainder, zero));

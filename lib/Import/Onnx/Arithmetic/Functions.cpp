@@ -1,7 +1,7 @@
-//===- Functions.cpp - Functions of one number, made of others ------------===//
+//===- Functions.cpp - Elementwise functions composed of other ops --------===//
 //
-// The formulas stay accurate near zero, where the definitions suffer from
-// cancellation, and have the right derivative there.
+// The formulas are accurate near zero, where the functions' definitions suffer
+// from cancellation, and have the right derivative there.
 //===----------------------------------------------------------------------===//
 
 #include "Building/Node.h"
@@ -11,7 +11,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// For larger x, 1 + x^2 is rounded to x^2 in all types.
+/// The argument from which on 1 + x^2 is rounded to x^2 in all float types.
 static constexpr double kLargeArgument = 1e10;
 
 template <Value (*function)(Node &, Value)>
@@ -38,7 +38,7 @@ static Value makeOdd(Node &node, Value x) {
   return node.create<SelectOp>(isNegative, node.create<NegOp>(result), result);
 }
 
-/// Applies `function` to x up to kLargeArgument, and computes log 2x beyond.
+/// Returns function(x) for x up to kLargeArgument, and log 2x for larger x.
 template <Value (*function)(Node &, Value)>
 static Value continueByLogarithm(Node &node, Value x) {
   Value bound = node.splatLike(x, kLargeArgument);
@@ -87,7 +87,7 @@ static Value makePositiveAtanh(Node &node, Value x) {
   return scale(node, node.create<Log1pOp>(ratio), 0.5);
 }
 
-/// Rounds to the nearest integer, halves to the even one.
+/// Rounds to the nearest integer, and halves to the nearest even integer.
 static Value makeRound(Node &node, Value x) {
   Value below = node.create<FloorOp>(x);
   Value part = node.sub(x, below), half = node.splatLike(x, 0.5);

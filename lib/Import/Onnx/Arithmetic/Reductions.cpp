@@ -6,8 +6,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Returns the axes to reduce: from an attribute or operand 1, all by default;
-/// nothing after an error.
+/// Returns the axes to reduce, from operand 1 (`asOperand`) or from an
+/// attribute. By default, these are all axes. Returns nothing after an error.
 static std::optional<SmallVector<int64_t>> readAxes(Node &node, Value input,
                                                     bool asOperand) {
   int64_t rank = getType(input).getRank();
@@ -116,7 +116,8 @@ static void importLogSum(Node &node) {
                   axesAsOperand);
 }
 
-/// Computes max + log(sum(e^(x - max))).
+/// Imports log(sum(e^x)), computed as max + log(sum(e^(x - max))), which
+/// doesn't overflow.
 template <bool axesAsOperand>
 static void importLogSumExp(Node &node) {
   Value input = node.getInput(0);

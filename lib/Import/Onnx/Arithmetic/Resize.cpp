@@ -1,9 +1,9 @@
-//===- Resize.cpp - Sampling at other places ------------------------------===//
+//===- Resize.cpp - Resampling along axes ---------------------------------===//
 //
 // Resizing works axis by axis: an output element is a weighted sum of input
-// elements along the axis, with weights that are known now. If each sum has one
-// element, it is a gather; otherwise a product with the matrix of weights, or
-// for long axes a gather for each of the few terms.
+// elements along the axis, with weights that are known at compile time. If each
+// sum has one term, the sums are a gather. Otherwise they are a product with
+// the matrix of weights or, for long axes, one gather per term.
 //===----------------------------------------------------------------------===//
 
 #include "Building/Node.h"
@@ -14,35 +14,35 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// The most elements of an axis, and of a matrix of its weights.
+/// The most elements of an axis, and of the matrix of its weights.
 static constexpr double kLargestAxis = 1 << 22;
 static constexpr int64_t kLargestMatrix = 1 << 20;
 /// The most terms of an output element for which elements are gathered instead
-/// of multiplied by a matrix. Interpolation has at most 4, filters may have
-/// more.
+/// of multiplied by a matrix. Interpolation has at most 4 terms, antialiasing
+/// filters may have more.
 static constexpr int64_t kMostTerms = 16;
 
 namespace {
 
-/// The mapping of output positions to input positions, and of input elements to
-/// an output element.
+/// How output positions map to input positions, and which input elements, with
+/// which weights, make an output element. The members are attributes of Resize.
 struct Sampling {
   std::string coordinates = "half_pixel";
   std::string mode = "nearest";
   std::string rounding = "round_prefer_floor";
   double cubic = -0.75; ///< the kernel's coefficient a
   bool excludesOutside = false;
-  /// Whether a filter takes away what a shorter axis can't represent: the
-  /// kernel is as much wider as the axis gets shorter.
+  /// Whether to filter out what a shorter axis can't represent (antialiasing):
+  /// the kernel becomes wider by the factor by which the axis becomes shorter.
   bool filters = false;
   double extrapolation = 0;
 };
 
-/// One axis that changes.
+/// An axis whose size changes.
 struct ResizedAxis {
   int64_t axis, in, out;
-  double scale;              ///< as given, although `out` is rounded
-  double start = 0, end = 1; ///< region of tf_crop_and_resize
+  double scale;              ///< as given, though `out` is rounded
+  double start = 0, end = 1; ///< fractions of tf_crop_and_resize
 };
 
 /// A term of an output element: input index and weight.
@@ -60,7 +60,7 @@ static double getInputPlace(const Sampling &sampling, const ResizedAxis &axis,
   auto in = static_cast<double>(axis.in), place = static_cast<double>(out);
   if (mode == "asymmetric")
     return place / axis.scale;
-  // ONNX's own tests use the length before it is rounded.
+  // ONNX's own tests use the output length before it is rounded.
   if (mode == "align_corners")
     return axis.out == 1 ? 0 : place * (in - 1) / (axis.scale * in - 1);
   if (mode == "tf_half_pixel_for_nn")
@@ -88,8 +88,9 @@ static double roundPlace(StringRef rounding, double place) {
                                          : std::ceil(place - 0.5);
 }
 
-/// Returns the weight of an element at a distance. Source: Keys, "Cubic
-/// convolution interpolation for digital image processing", 1981.
+/// Returns the weight of an element at distance x >= 0, with the kernel's
+/// coefficient a. Source: Keys, "Cubic convolution interpolation for digital
+/// image processing", 1981.
 static double getCubicWeight(double a, double x) {
   if (x >= 2)
     return 0;
@@ -97,14 +98,17 @@ static double getCubicWeight(double a, double x) {
                 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
 }
 
-/// Returns by how much the kernel is wider than for neighbours.
+/// Returns the factor by which antialiasing widens the interpolation kernel, or
+/// 1 without antialiasing.
 static double getWidening(const Sampling &sampling, const ResizedAxis &axis) {
-  // Without elements any scale will do, however small.
+  // An output axis without elements may have an arbitrarily small scale, and 1
+  // / scale could overflow.
   bool isWider = sampling.filters && axis.scale < 1 && axis.out > 0;
   return isWider ? 1 / axis.scale : 1;
 }
 
-/// Returns how far the elements of an output element are away from it at most.
+/// Returns the largest distance of an output element's position from its terms,
+/// in input elements.
 static int64_t getReach(const Sampling &sampling, const ResizedAxis &axis) {
   double reach = sampling.mode == "linear" ? 1 : 2;
   return static_cast<int64_t>(std::ceil(reach * getWidening(sampling, axis)));
@@ -160,7 +164,7 @@ static Value gatherAxis(Node &node, Value input, int64_t axis,
   return node.create<GatherOp>(input, node.integers(places), axis);
 }
 
-/// Makes a constant of these numbers in the element type.
+/// Makes a constant of `elementType` from numbers in f64.
 static Value makeWeights(Node &node, ArrayRef<double> weights,
                          ArrayRef<int64_t> shape, Type elementType) {
   ArrayRef<char> bytes(reinterpret_cast<const char *>(weights.data()),
@@ -173,7 +177,8 @@ static Value makeWeights(Node &node, ArrayRef<double> weights,
       node.getLoc(), makeDense(doubles));
 }
 
-/// Multiplies the axis by a matrix whose rows are output elements.
+/// Multiplies the axis by a matrix that has a row of weights for each output
+/// element.
 static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
                           const ResizedAxis &axis) {
   std::vector<double> matrix(axis.in * axis.out, 0);
@@ -184,7 +189,7 @@ static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
       makeWeights(node, matrix, {axis.out, axis.in}, getElementType(input));
   OpBuilder &builder = node.getBuilder();
   int64_t rank = getType(input).getRank();
-  // Iteration axes: the result's, then the summed one.
+  // The iteration axes are the result's axes, followed by the summed one.
   auto inputAxes = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   SmallVector<unsigned> resultAxes = inputAxes;
   inputAxes[axis.axis] = rank;
@@ -200,10 +205,11 @@ static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
       input, weights, builder.getAffineMapArrayAttr(maps), TypeAttr());
 }
 
-/// Adds up the gathered elements of each output, times their weights.
+/// Gathers the elements for each term of the output elements, and adds them up,
+/// multiplied by their weights.
 static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
                          const ResizedAxis &axis) {
-  // One list per term; outputs with fewer terms have weights of 0.
+  // There is one list per term. Outputs with fewer terms get weights of 0.
   size_t most = 2 * getReach(sampling, axis);
   SmallVector<SmallVector<int64_t>> places(most);
   SmallVector<SmallVector<double>> weights(most);
@@ -252,8 +258,8 @@ static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
                   : gatherTerms(node, input, sampling, axis);
 }
 
-/// Replaces positions outside of the input along the axis by the extrapolation
-/// value.
+/// Sets output elements whose position along the axis is outside of the input
+/// to the extrapolation value.
 static Value extrapolate(Node &node, Value result, const Sampling &sampling,
                          const ResizedAxis &axis) {
   SmallVector<bool> outside;
@@ -275,8 +281,8 @@ static Value extrapolate(Node &node, Value result, const Sampling &sampling,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Returns the numbers of a constant operand; empty if it is absent, empty or
-/// unknown.
+/// Returns the numbers of a constant operand, or an empty list if the operand
+/// is absent, empty, or not a constant.
 static SmallVector<double> getNumbers(Node &node, unsigned index,
                                       StringRef what) {
   SmallVector<double> numbers;
@@ -311,7 +317,8 @@ static bool checkSampling(Node &node, const Sampling &sampling) {
   return !node.failed();
 }
 
-/// Computes sizes that keep the proportions, if an attribute asks for that.
+/// Changes `sizes` to a common scale if attribute keep_aspect_ratio_policy asks
+/// for it.
 static void keepProportions(Node &node, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> axes,
                             SmallVectorImpl<double> &sizes) {
@@ -332,7 +339,8 @@ static void keepProportions(Node &node, ArrayRef<int64_t> shape,
     size = std::floor(scale * static_cast<double>(shape[axis]) + 0.5);
 }
 
-/// Returns the axes that change, from one scale or size for each of `axes`.
+/// Returns the axes whose size changes. `numbers` has a scale or, with
+/// `areSizes`, a size for each of `axes`. Reports invalid numbers.
 static SmallVector<ResizedAxis>
 getResizedAxes(Node &node, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
                ArrayRef<double> numbers, bool areSizes) {
@@ -416,7 +424,7 @@ static void importResize(Node &node) {
                    " numbers of a region, got " + Twine(region.size()));
     if (node.failed())
       return;
-    // Axes of unchanged size may still be cropped.
+    // Axes whose size doesn't change may still be cropped.
     resized.clear();
     for (auto [place, axis] : llvm::enumerate(axes)) {
       double in = static_cast<double>(shape[axis]);
@@ -430,8 +438,8 @@ static void importResize(Node &node) {
     resize(node, sampling, input, resized);
 }
 
-/// Imports Resize of operator set 10, and Upsample: by scales, with positions
-/// rounded down.
+/// Imports Resize of operator set 10, or Upsample, which resize by scales and
+/// round positions down.
 static void resizeByScales(Node &node, ArrayRef<double> scales) {
   Value input = node.getInput(0);
   if (!input || node.failed())

@@ -5,7 +5,8 @@
 namespace mlir::hfta::onnx_import {
 
 namespace {
-/// Selects the k first elements along an axis: by value, equal ones by index.
+/// Selects the first elements along an axis, in the order of values (descending
+/// if `largest`), and equal values in the order of indices.
 class Selection {
 public:
   Selection(Node &node, Value input, int64_t axis, bool largest)
@@ -14,7 +15,8 @@ public:
         places(node.create<IotaOp>(ArrayRef<int64_t>(shape), axis,
                                    Type(node.getBuilder().getI64Type()))) {}
 
-  /// Returns their indices, i64, with size `count` along the axis.
+  /// Returns the indices of the first `count` elements, as i64. The result has
+  /// size `count` along the axis.
   Value find(int64_t count);
 
 private:
@@ -32,7 +34,7 @@ private:
 };
 } // namespace
 
-/// Returns whether an element comes before another.
+/// Returns whether one element (a value and its index) precedes another.
 Value Selection::isBefore(Value value, Value place, Value other,
                           Value otherPlace) {
   ComparePredicate order =
@@ -43,8 +45,9 @@ Value Selection::isBefore(Value value, Value place, Value other,
   return node.create<OrOp>(node.compare(order, value, other), equal);
 }
 
-/// Returns the index of the first element that comes after the given value and
-/// place, which are replaced by its own; null values stand for the beginning.
+/// Returns the index of the first element after the one with the given value
+/// and index, and replaces both by those of the element found. Null values ask
+/// for the first element of all.
 Value Selection::findNext(Value &value, Value &place) {
   auto repeat = [&](Value one) { return repeatAlong(node, one, shape, axis); };
   ReduceKind best = largest ? ReduceKind::max : ReduceKind::min;
@@ -52,7 +55,7 @@ Value Selection::findNext(Value &value, Value &place) {
   Value candidates = input;
   if (value) {
     after = isBefore(repeat(value), repeat(place), input, places);
-    // Elements that aren't candidates are no better than any candidate.
+    // Other elements get a value that is no better than any candidate's.
     ReduceKind worst = largest ? ReduceKind::min : ReduceKind::max;
     candidates = node.create<SelectOp>(after, input,
                                        repeat(node.reduce(worst, input, axis)));
@@ -61,7 +64,8 @@ Value Selection::findNext(Value &value, Value &place) {
   Value hit = node.compare(ComparePredicate::equal, input, repeat(value));
   if (after)
     hit = node.create<AndOp>(hit, after);
-  // NaN equals nothing: use any valid index of the axis.
+  // If the value is NaN, no element equals it. Then the last index is used,
+  // since every index must be valid.
   Value none = node.splatLike(places, shape[axis] - 1);
   place = node.reduce(ReduceKind::min, node.create<SelectOp>(hit, places, none),
                       axis);
@@ -78,7 +82,8 @@ Value Selection::findOneByOne(int64_t count) {
   return found.size() == 1 ? found.front() : node.create<ConcatOp>(found, axis);
 }
 
-/// Computes each element's rank, which is the number of elements before it.
+/// Selects elements by their ranks. An element's rank is the number of elements
+/// that precede it.
 Value Selection::findByRank(int64_t count) {
   int64_t rank = shape.size();
   SmallVector<int64_t> order, back, own, others;
@@ -92,7 +97,7 @@ Value Selection::findByRank(int64_t count) {
   Value indices = node.transpose(places, order);
   if (!values || !indices)
     return Value();
-  // [..., n, n]: each element and all of its axis.
+  // Shape [..., n, n] pairs each element with all elements of its axis.
   SmallVector<int64_t> pairs(getShape(values));
   pairs.push_back(pairs.back());
   auto pair = [&](Value value, ArrayRef<int64_t> axes) {
@@ -102,7 +107,7 @@ Value Selection::findByRank(int64_t count) {
                           pair(values, own), pair(indices, own));
   Value ranks = node.reduce(ReduceKind::sum,
                             node.cast(before, getElementType(places)), rank);
-  // [..., n, k]: each element and all ranks.
+  // Shape [..., n, k] pairs each element with all wanted ranks.
   pairs.back() = count;
   Value wanted = node.create<IotaOp>(ArrayRef<int64_t>(pairs), rank,
                                      getElementType(places));
@@ -113,8 +118,8 @@ Value Selection::findByRank(int64_t count) {
 }
 
 Value Selection::find(int64_t count) {
-  // Either one pass over the elements per selected element, or comparisons of
-  // all pairs in two kernels.
+  // findOneByOne() makes a pass over the elements for each selected one;
+  // findByRank() compares all pairs of elements, in two kernels.
   constexpr int64_t kMostPasses = 32;
   return count <= kMostPasses ? findOneByOne(count) : findByRank(count);
 }

@@ -1,8 +1,9 @@
-//===- CompareBatches.cpp - What of a model depends on the batch size -----===//
+//===- CompareBatches.cpp - Finding constants that depend on the batch ----===//
 //
-// The batch size becomes a constant where a graph asks for a shape. Nothing in
-// that constant tells it from other sizes, or says what else was computed from
-// it; but in an import with another batch size it is another number.
+// Where a graph asks for a shape, the batch size becomes a constant. Nothing
+// distinguishes that constant from other sizes, or tells which constants were
+// computed from it. But if the graph is imported with another batch size, these
+// constants have other values.
 //===----------------------------------------------------------------------===//
 
 #include "Building/ModelBuilder.h"
@@ -18,9 +19,8 @@ static func::FuncOp getForward(ModelOp model) {
   return model.lookupSymbol<func::FuncOp>("forward");
 }
 
-/// Changes the options to those of an import with twice the batch size, which
-/// all divisors of the batch size divide too. Returns false if the batch size
-/// can't be changed.
+/// Doubles the batch size in the options. (All divisors of the batch size also
+/// divide the double.) Returns false if the batch size can't be changed.
 static bool doubleBatch(const Graph &graph, OnnxImportOptions &options) {
   if (options.microBatch) {
     *options.microBatch *= 2;
@@ -46,7 +46,7 @@ static bool mayFollowBatch(func::FuncOp forward) {
   });
 }
 
-/// Whether constants in the same place of two imports differ in more than the
+/// Returns whether corresponding constants of two imports differ, except in the
 /// number of samples that they have elements for.
 static bool differ(ConstantOp left, ConstantOp right) {
   auto elements = dyn_cast<DenseElementsAttr>(left.getValue());
@@ -62,17 +62,18 @@ static bool differ(ConstantOp left, ConstantOp right) {
   if (shape.empty() || otherShape.empty() ||
       shape.drop_front() != otherShape.drop_front())
     return false;
-  // Axis 0 may hold more samples in the other one.
+  // Only common elements are compared, as axis 0 may hold more samples in one
+  // of the constants.
   return llvm::any_of(
       llvm::zip(getElementBits(elements), getElementBits(others)),
       [](auto pair) { return std::get<0>(pair) != std::get<1>(pair); });
 }
 
-/// Marks constants that differ in the same place of the other function.
+/// Marks constants whose counterparts in the other function differ.
 static void markConstants(func::FuncOp forward, func::FuncOp other) {
   for (auto [op, twin] :
        llvm::zip(forward.getBody().front(), other.getBody().front())) {
-    // From here on it is another graph.
+    // The graphs have different structures, so that later ops don't correspond.
     if (op.getName() != twin.getName())
       return;
     auto constant = dyn_cast<ConstantOp>(op);
@@ -91,7 +92,7 @@ void compareBatches(const Graph &graph, const OnnxImportOptions &options,
       !doubleBatch(graph, changed))
     return;
   MLIRContext *context = model.getContext();
-  // A graph that can't have another batch size is no error.
+  // It isn't an error if the graph can't have another batch size.
   ScopedDiagnosticHandler quiet(context,
                                 [](Diagnostic &) { return success(); });
   Reporter reporter(cast<FileLineColLoc>(file).getFilename(), context);

@@ -14,8 +14,8 @@ namespace mlir::hfta::onnx_import {
 
 namespace {
 
-/// The elements of one tensor: integers and booleans in `integers`, floats in
-/// `floats`, rounded to the element type.
+/// The elements of one tensor: either integers and booleans in `integers`, or
+/// floats, rounded to the element type, in `floats`.
 struct Elements {
   RankedTensorType type;
   SmallVector<int64_t> integers;
@@ -24,11 +24,11 @@ struct Elements {
   bool isFloat() const { return isa<FloatType>(type.getElementType()); }
 };
 
-/// The most elements of an operand or result.
+/// The most elements that an evaluated op's operand or result may have.
 constexpr int64_t kMostElements = 1 << 16;
 
-/// Ops with at most this many elements don't use the budget, since shapes
-/// depend on them.
+/// Ops with at most this many elements, in operands and result together, aren't
+/// counted in the budget, since shapes may depend on them.
 constexpr int64_t kFewElements = 1 << 12;
 
 } // namespace
@@ -39,7 +39,7 @@ static bool isEvaluated(RankedTensorType type) {
          (isa<FloatType>(elementType) || elementType.isSignlessInteger());
 }
 
-/// Wraps an integer, or rounds a float, to the element type.
+/// Wraps an integer to the element type's width.
 static int64_t wrap(Type elementType, int64_t value) {
   unsigned width = elementType.getIntOrFloatBitWidth();
   if (width == 1)
@@ -103,7 +103,8 @@ static DenseElementsAttr makeAttribute(const Elements &elements) {
 // Elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Returns nothing if it is not defined for these operands.
+/// Computes an op on integers. Returns nothing if the op isn't defined for
+/// these operands.
 using IntegerFunction = std::optional<int64_t> (*)(int64_t, int64_t);
 using FloatFunction = double (*)(double, double);
 
@@ -135,7 +136,7 @@ static double smallerOf(double x, double y) {
   return std::isnan(x) || x < y ? x : y;
 }
 
-/// Unary ops get their operand twice.
+/// The evaluated elementwise ops. Unary ops get their operand twice.
 static const Formula formulas[] = {
     {"hfta.neg",
      [](int64_t x, int64_t) -> std::optional<int64_t> {
@@ -310,8 +311,8 @@ static void copyElement(const Elements &from, int64_t flat, Elements &to) {
     to.integers.push_back(from.integers[flat]);
 }
 
-/// Maps a result index to an input index, for ops that only rearrange one
-/// input.
+/// Maps an index of the result to an index of the input, for ops that only
+/// rearrange one input's elements.
 using IndexMap = llvm::function_ref<void(ArrayRef<int64_t> result,
                                          MutableArrayRef<int64_t> input)>;
 
@@ -438,7 +439,7 @@ static bool evaluateReduce(ReduceOp op, const Elements &input,
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// All ops
 //===----------------------------------------------------------------------===//
 
 std::optional<DenseElementsAttr> getConstantValue(Value value) {
@@ -485,8 +486,8 @@ static bool evaluate(Operation *op, ArrayRef<Elements> operands,
       });
 }
 
-/// Returns the result in f64, without rounding floats to the type, computed
-/// from operands before their rounding. Returns null for other types.
+/// Returns a float result computed in f64 from operands that weren't rounded to
+/// their types, nor is the result. Returns null for other types.
 static DenseElementsAttr evaluateExactly(Operation *op,
                                          MutableArrayRef<Elements> operands,
                                          RankedTensorType type) {

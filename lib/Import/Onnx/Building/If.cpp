@@ -1,4 +1,4 @@
-//===- If.cpp - Nodes that stand for one of their graphs ------------------===//
+//===- If.cpp - Operator If with a known condition ------------------------===//
 
 #include "Building/Node.h"
 
@@ -8,7 +8,8 @@ namespace mlir::hfta::onnx_import {
 
 using ::onnx::GraphProto;
 
-/// Replaces the node by the branch that the condition chooses.
+/// Replaces the node by the nodes of the branch that the condition chooses. The
+/// condition must be known at compile time.
 static void importIf(Node &node) {
   std::optional<double> condition = node.getNumber(0, "condition");
   if (!condition)

@@ -79,7 +79,7 @@ std::unique_ptr<OnnxFile> OnnxFile::open(StringRef path, MLIRContext *context,
     failure = reporter.getFailure();
     return nullptr;
   };
-  // A job may name a pipe or a device, which have no end.
+  // The path may name a pipe or a device, which may have no end.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       !llvm::sys::fs::is_regular_file(status))

@@ -1,10 +1,12 @@
 //===- Initialization.cpp - Initial values of an untrained model ----------===//
 //
-// A file doesn't contain how its weights were drawn, so the graph decides:
-// weights and biases of contractions and convolutions are drawn as in PyTorch's
-// layers, embeddings are standard normal, normalizations get 1 and 0. Other
-// parameters keep their values if these are all equal; otherwise they are drawn
-// with the values' mean and deviation.
+// An ONNX file doesn't say how its weights were initialized, so the use of each
+// variable determines its initial distribution. Weights and biases of
+// contractions and convolutions are drawn as in PyTorch's layers; embeddings
+// are standard normal; batch normalizations get scales and variances of 1,
+// biases and means of 0. Other parameters keep their values if these are all
+// equal; otherwise they are drawn from a normal distribution with the values'
+// mean and deviation.
 //===----------------------------------------------------------------------===//
 
 #include "Building/ModelBuilder.h"
@@ -22,8 +24,8 @@ struct Start {
 };
 } // namespace
 
-/// Returns the number of products summed into one element of the result, 0 if
-/// `op` is no layer.
+/// Returns the number of products that are added up for one element of the op's
+/// result, or 0 if `op` isn't a convolution or contraction.
 static int64_t getFanIn(Operation *op) {
   if (auto conv = dyn_cast_or_null<ConvOp>(op)) {
     ArrayRef<int64_t> shape =
@@ -44,7 +46,8 @@ static int64_t getFanIn(Operation *op) {
 }
 
 /// Returns the initial distribution that follows from a use of a variable's
-/// value, or of a rearrangement of it. `steps` bounds the search.
+/// value, or of a transposed, reshaped, broadcast or cast form of the value.
+/// Inspects at most `steps` uses, and subtracts those inspected.
 static Start readUse(OpOperand &use, int &steps) {
   if (--steps < 0)
     return {};
@@ -85,7 +88,8 @@ static Attribute makeNormal(MLIRContext *context, double mean,
                          FloatAttr::get(number, deviation));
 }
 
-/// Returns a distribution like that of `values`; null if they are all equal.
+/// Returns a normal distribution with the mean and deviation of `values`; null
+/// if they are all equal, or the deviation isn't finite.
 static Attribute imitate(MLIRContext *context, ArrayRef<double> values) {
   double sum = 0, squares = 0;
   for (double value : values)

@@ -21,7 +21,8 @@ Value ModelBuilder::createConstant(ElementsAttr elements, Location location,
                                    ElementsAttr exact) {
   auto constant = ConstantOp::create(builder, location, elements);
   setExactElements(constant, elements, exact);
-  // Tables that are made for data may have its shape.
+  // A table made for a node that reads data may have the data's shape, and so
+  // depend on the batch size.
   auto dense = dyn_cast<DenseElementsAttr>(elements);
   if (followsBatch || (readsData && !(dense && dense.isSplat())))
     constant->setAttr(kFollowsBatchAttrName, builder.getUnitAttr());
@@ -32,7 +33,7 @@ Value ModelBuilder::createConstant(ElementsAttr elements, Location location,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Checks the operands' number. Trailing operands without a name are absent.
+/// Checks the number of operands. Trailing operands without a name are absent.
 bool ModelBuilder::checkOperands(const NodeProto &node,
                                  const OpHandler &handler) {
   uint32_t count = node.input_size();
@@ -46,8 +47,9 @@ bool ModelBuilder::checkOperands(const NodeProto &node,
   return false;
 }
 
-/// Returns whether the node is a `Constant` whose tensor is a variable here,
-/// which exists as soon as something reads it.
+/// Returns whether the node is a `Constant` whose tensor is imported as a
+/// variable. Such a node is skipped, because lookup() creates the variable as
+/// soon as something reads it.
 bool ModelBuilder::isParameterNode(const NodeProto &node) const {
   if (!options.training || node.op_type() != "Constant" ||
       node.output_size() != 1)
@@ -85,8 +87,9 @@ void ModelBuilder::importNode(const NodeProto &node) {
       isDefaultDomain(node.domain())
           ? findHandler(node.op_type(), graph.getOpset(node))
           : findOwnHandler(node.domain(), node.op_type());
-  // Earlier failures are reported; continue with nodes that don't depend on
-  // them.
+  // An operand is null if the node that defines it failed, which has been
+  // reported. Continue with nodes that don't depend on such a node, to find
+  // more errors.
   bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {
                  return operand.empty() || lookup(operand);
                });
@@ -127,10 +130,10 @@ Value ModelBuilder::lookup(StringRef name) {
 }
 
 //===----------------------------------------------------------------------===//
-// The whole
+// The whole import
 //===----------------------------------------------------------------------===//
 
-/// Erases ops without a use, then variables that nothing reads.
+/// Erases ops that have no use, then variables that nothing accesses.
 void ModelBuilder::removeUnused() {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(forward.getBody().front())))

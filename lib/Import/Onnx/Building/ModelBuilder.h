@@ -14,17 +14,18 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Imports one checked graph. Nodes use it through `Node`.
+/// Imports one checked graph as an hfta.model. Operator handlers use this class
+/// through `Node`.
 class ModelBuilder {
 public:
   ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
                Reporter &reporter, ModuleOp module);
 
-  /// Runs the whole import. Returns null after errors, and erases what was
-  /// built.
+  /// Imports the whole graph. After errors, erases the model and returns null.
   ModelOp run();
 
-  /// Leaves out the weights: only the graph is of interest.
+  /// Leaves the variables without initial values, for a caller that needs only
+  /// the graph.
   void omitWeights() { omitsWeights = true; }
 
   OpBuilder &getBuilder() { return builder; }
@@ -35,47 +36,52 @@ public:
     return graph.getOpset(node);
   }
 
-  /// Returns the value called `name`, null if the node that defines it failed.
+  /// Returns the value called `name`. Creates a variable or constant if `name`
+  /// is an initializer. Returns null if the node that defines the value failed.
   Value lookup(StringRef name);
-  /// Imports the nodes of a graph inside of a node; returns false after an
-  /// error.
+  /// Imports the nodes of a subgraph, such as a branch of an If. Returns false
+  /// after an error.
   bool importBranch(const ::onnx::GraphProto &branch);
   void define(StringRef name, Value value) { values[name] = value; }
-  /// Returns whether a node or the caller uses the value.
+  /// Returns whether the value is read by a live node or is an output.
   bool isUsed(StringRef name) const { return graph.live.values.contains(name); }
 
-  /// `exact`: the numbers that the elements are rounded from.
+  /// Creates a constant. `exact` are the numbers of which the elements are
+  /// roundings (ExactNumbers.h).
   Value createConstant(ElementsAttr elements, Location location,
                        ElementsAttr exact = {});
-  /// Marks the constants that the current node makes from now on as dependent
-  /// on the size of the batch.
+  /// Marks all constants that the current node creates after this call as
+  /// dependent on the batch size.
   void followBatch() { followsBatch = true; }
-  /// Returns the op's result if it can be computed now.
+  /// Returns the op's result if it can be computed at compile time.
   std::optional<EvaluatedConstant> evaluate(Operation *op) {
     return evaluateOp(op, evaluationBudget);
   }
 
-  /// Returns whether constants of `count` more elements may be made, such as
-  /// indices and weights that follow from sizes. A small file can ask for many.
+  /// Subtracts `count` from the number of elements that constants made by
+  /// handlers, such as indices and weights that follow from sizes, may still
+  /// have. Returns false if there are too few left. There is a limit because a
+  /// small file can ask for huge constants.
   bool takeElements(int64_t count) { return (elementsLeft -= count) >= 0; }
 
   /// Returns the variable that holds a batch normalization's running mean or
   /// variance, or null if `name` is any other value.
   VariableOp getStatistics(StringRef name);
-  /// Returns whether the file says that a training leaves the running mean or
-  /// variance called `name` as it is.
+  /// Returns whether the running mean or variance called `name` isn't updated
+  /// by training, according to the file's metadata.
   bool isFrozenStatistic(StringRef name) const;
-  /// Returns the variable's value at this point.
+  /// Creates an op that reads the variable at this point of the program.
   Value readVariable(VariableOp variable, Location location);
-  /// Replaces the variable's value at this point.
+  /// Creates an op that writes the variable at this point of the program.
   void writeVariable(VariableOp variable, Value value, Location location);
-  /// Returns a scalar that the trainer fills, such as the seed.
+  /// Returns the variable of a scalar that the trainer sets, such as the seed.
   VariableOp getScalar(Purpose purpose);
 
   /// Returns whether a value depends on the model's inputs.
   bool isBatched(Value value) const { return batched.contains(value); }
   void setBatched(Value value) { batched.insert(value); }
-  /// Returns the batch size that the file fixes and this import changes.
+  /// Returns the batch size for which the file was exported, if this import
+  /// replaces it by another one.
   std::optional<int64_t> getReplacedBatch() const { return replacedBatch; }
   /// Returns the size of axis 0 of every input, if they agree.
   std::optional<int64_t> getBatch() const { return batch; }
@@ -124,16 +130,18 @@ private:
   func::FuncOp forward;
   llvm::StringMap<Value> values;
   llvm::StringMap<VariableOp> variables;
-  /// The rule that decides whether a variable is trained. Numbers without an
-  /// entry are constants.
+  /// The rule by which a variable is trained or not, for each variable. An
+  /// initializer of kind `number` without an entry is a constant.
   llvm::StringMap<TrainingRule> trainingRules;
   llvm::DenseSet<Value> batched;
-  /// Whether the current node reads data, and whether its constants depend on
-  /// the size of the batch.
+  /// Whether the current node reads data, and whether the constants that it
+  /// creates depend on the batch size.
   bool readsData = false, followsBatch = false;
   bool omitsWeights = false;
   std::optional<int64_t> batch, replacedBatch;
-  /// Elements that may still be computed now: a small file can ask for many.
+  /// The numbers of elements that may still be evaluated at compile time, and
+  /// made by takeElements(). They are limited because a small file can ask for
+  /// many.
   int64_t evaluationBudget = int64_t(1) << 20;
   int64_t elementsLeft = int64_t(1) << 24;
 };
@@ -144,8 +152,9 @@ private:
 void initializeAnew(ModelOp model, const Graph &graph);
 
 /// Marks the constants of an imported model that would have other elements for
-/// another batch size, and adds what the options ask for. Imports the graph
-/// once more for this, if it has such constants at all (CompareBatches.cpp).
+/// another batch size, and adds the function that option `addsForwardOfTwo`
+/// asks for. If the model may have such constants, this imports the graph once
+/// more (CompareBatches.cpp).
 void compareBatches(const Graph &graph, const OnnxImportOptions &options,
                     Location file, ModelOp model);
 

@@ -185,8 +185,9 @@ int64_t Node::getInt(StringRef name, int64_t fallback) {
   return attribute ? attribute->i() : fallback;
 }
 
-/// Returns the shortest decimal number that is read as `value`, which is what
-/// its author wrote, so that f64 models don't inherit f32's rounding.
+/// Returns, in f64, the shortest decimal number that rounds to `value`. The
+/// file's author most likely wrote this number; so models in f64 don't inherit
+/// f32's rounding.
 static double widen(float value) {
   for (int digits = 6; digits <= 9; ++digits) {
     std::string text;
@@ -268,7 +269,7 @@ SmallVector<int64_t> Node::normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
 // Building
 //===----------------------------------------------------------------------===//
 
-/// Returns why a value can't have this type; empty if it can.
+/// Returns the reason why a result can't have this type; empty if it can.
 static std::string checkResultType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor && tensor.hasStaticShape() && countElements(tensor.getShape()))
@@ -381,7 +382,8 @@ Value Node::repeatSplat(DenseElementsAttr splat, ArrayRef<int64_t> shape,
     return elements.resizeSplat(
         RankedTensorType::get(shape, elements.getElementType()));
   };
-  // The exact numbers may differ although they are rounded to one value.
+  // The exact numbers may differ from each other, although they are rounded to
+  // the same number. Then they are dropped.
   auto exactSplat = dyn_cast_or_null<SplatElementsAttr>(exact);
   return model.createConstant(resize(splat), location,
                               exactSplat ? resize(exactSplat)
@@ -412,7 +414,8 @@ Value Node::broadcast(Value value, ArrayRef<int64_t> shape) {
       llvm::to_vector(llvm::seq<int64_t>(missing, missing + rank)));
 }
 
-/// Returns the common shape of ONNX broadcasting, nothing if there is none.
+/// Returns the shape to which ONNX broadcasts the values together, or nothing
+/// if there is none.
 static std::optional<SmallVector<int64_t>> joinShapes(ArrayRef<Value> values) {
   SmallVector<int64_t> joined;
   for (Value value : values) {

@@ -1,7 +1,7 @@
 //===- Node.h - The interface of handlers to a node -------------*- C++ -*-===//
 //
-// The first error of a node is kept: it is reported once, and later calls
-// return null values and do nothing, so that handlers needn't check every call.
+// A node reports only its first error. After it, calls return null values and
+// build nothing, so that handlers needn't check the result of every call.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_IMPORT_ONNX_BUILDING_NODE_H
@@ -14,9 +14,12 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Returns `value` without its fraction, or the nearest integer of the type.
+/// Returns `value` truncated to an integer and limited to the range of int64_t,
+/// or 0 for NaN.
 int64_t toInteger(double value);
 
+/// The view of an ONNX node through which a handler reads operands and
+/// attributes, and builds ops.
 class Node {
 public:
   Node(ModelBuilder &model, const ::onnx::NodeProto &proto);
@@ -29,8 +32,9 @@ public:
 
   //===--- Errors ---------------------------------------------------------===//
   bool failed() const { return hasFailed; }
-  /// Both report an error and return a null value.
+  /// Reports that the node is invalid. Returns null.
   Value invalid(const Twine &message);
+  /// Reports that Hfta doesn't support the node. Returns null.
   Value unsupported(const Twine &message);
   /// Notes an error that has been reported elsewhere.
   void stop() { hasFailed = true; }
@@ -39,18 +43,23 @@ public:
   unsigned getNumInputs() const { return proto.input_size(); }
   bool hasInput(unsigned index) const;
   StringRef getInputName(unsigned index) const;
-  /// Returns a required operand.
+  /// Returns a required operand. Reports an error if it is absent. Returns
+  /// null, without another report, if the node that defines it failed.
   Value getInput(unsigned index);
-  /// Returns an operand that may be absent: null then.
+  /// Returns an operand that may be absent, which is null then.
   Value getOptionalInput(unsigned index);
   /// Returns all operands, none of which may be absent.
   SmallVector<Value> getInputs();
-  /// Returns the value of an operand that must be known now; messages call it
-  /// `what`. Returns nothing if it is absent or unknown, which is an error.
+  /// Returns the value of an operand that must be known at compile time; error
+  /// messages call it `what`. Returns nothing if the operand is absent, or
+  /// after reporting that it isn't known.
   std::optional<DenseElementsAttr> getConstant(unsigned index, StringRef what);
+  /// Returns the elements of an operand that must be a list of integers (or one
+  /// integer); otherwise like getConstant().
   std::optional<SmallVector<int64_t>> getIntegers(unsigned index,
                                                   StringRef what);
-  /// Returns one number that must be known now.
+  /// Returns the element of an operand that must be one number; otherwise like
+  /// getConstant().
   std::optional<double> getNumber(unsigned index, StringRef what);
 
   unsigned getNumOutputs() const { return proto.output_size(); }
@@ -63,17 +72,20 @@ public:
   bool hasAttribute(StringRef name) const;
   int64_t getInt(StringRef name, int64_t fallback);
   double getFloat(StringRef name, double fallback);
-  /// Returns an attribute that is finite and at least 0.
+  /// Returns a number that must be finite and at least 0. Otherwise reports an
+  /// error and returns `fallback`.
   double getNonNegative(StringRef name, double fallback);
   std::string getString(StringRef name, StringRef fallback);
   std::optional<SmallVector<int64_t>> getInts(StringRef name);
   std::optional<SmallVector<float>> getFloats(StringRef name);
   const ::onnx::TensorProto *getTensor(StringRef name);
-  /// Returns a required graph.
+  /// Returns a required attribute that holds a graph; null after an error.
   const ::onnx::GraphProto *getGraph(StringRef name);
-  /// Returns `axis` counted from the front, checked against the rank.
+  /// Returns `axis` counted from the front. Reports an error and returns 0 if
+  /// it is outside of the rank.
   int64_t normalizeAxis(int64_t axis, int64_t rank);
-  /// Returns the axes sorted and checked.
+  /// Returns the axes, counted from the front and sorted. Reports axes outside
+  /// of the rank and repeated ones.
   SmallVector<int64_t> normalizeAxes(ArrayRef<int64_t> axes, int64_t rank);
 
   //===--- Building -------------------------------------------------------===//
@@ -90,19 +102,22 @@ public:
   template <typename OpTy, typename... Arguments>
   SmallVector<Value> createMany(unsigned results, Arguments &&...arguments);
 
-  /// Makes a constant with one value everywhere.
+  /// Creates a constant whose elements all equal `value`.
   Value splat(ArrayRef<int64_t> shape, Type elementType, double value);
   Value splatLike(Value like, double value);
   Value integers(ArrayRef<int64_t> values);
   Value cast(Value value, Type elementType);
   Value reshape(Value value, ArrayRef<int64_t> shape);
   Value transpose(Value value, ArrayRef<int64_t> permutation);
-  /// Broadcast `value` to `shape` by ONNX's rules; `axis` is where axis 0 of
-  /// the value goes (default: aligned at the end).
+  /// Broadcasts `value` to `shape` by ONNX's rules, which align the axes at the
+  /// end.
   Value broadcast(Value value, ArrayRef<int64_t> shape);
-  /// Returns a splat with another shape; `exact` may be null.
+  /// Creates a constant of the given shape with the elements of `splat`.
+  /// `exact` are the numbers before rounding, or null.
   Value repeatSplat(DenseElementsAttr splat, ArrayRef<int64_t> shape,
                     ElementsAttr exact);
+  /// Broadcasts `value` to `shape`; axis i of the value becomes axis
+  /// `dimensions[i]`.
   Value broadcastAlong(Value value, ArrayRef<int64_t> shape,
                        ArrayRef<int64_t> dimensions);
   /// Broadcasts all values to their common shape; returns an empty list after
@@ -119,14 +134,18 @@ public:
     return create<CompareOp>(predicate, lhs, rhs);
   }
 
-  /// Refuses element types on which arithmetic isn't defined.
+  /// Returns whether arithmetic is defined on the value's element type (a
+  /// float, or a signless integer of more than one bit). Otherwise reports an
+  /// error, unless the value is null.
   bool requireArithmetic(Value value);
+  /// Returns whether the value has a float type. Otherwise reports an error,
+  /// unless the value is null.
   bool requireFloat(Value value);
 
 private:
   const ::onnx::AttributeProto *findAttribute(StringRef name) const;
-  /// Returns the attribute if it exists and has this type; another type is an
-  /// error.
+  /// Returns the attribute, or null if it doesn't exist. Another type than
+  /// `type` is an error.
   const ::onnx::AttributeProto *findAttribute(StringRef name, int type,
                                               StringRef typeName);
   SmallVector<Value>
@@ -141,7 +160,7 @@ private:
   bool hasFailed = false;
 };
 
-// Needed in addition to the functions of these names here.
+// The functions of these names in this namespace would hide those of hfta.
 using hfta::getElementType;
 using hfta::getShape;
 

@@ -6,7 +6,7 @@ namespace mlir::hfta::onnx_import {
 
 using ::onnx::ValueInfoProto;
 
-/// Returns an axis' size, or kDynamic.
+/// Returns the size that the file declares for an axis, or kDynamic.
 static int64_t getFixedSize(const ValueInfoProto &port, unsigned axis) {
   const auto &size = port.type().tensor_type().shape().dim(axis);
   return size.has_dim_value() && size.dim_value() >= 0 ? size.dim_value()
@@ -25,7 +25,8 @@ static unsigned getRank(const ValueInfoProto &port) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Checks that options only name what the file has.
+/// Reports options that name inputs or axes that the file doesn't have, and
+/// sizes that aren't positive.
 void ModelBuilder::checkOptionNames() {
   llvm::StringSet<> inputs, symbols;
   for (const ValueInfoProto *input : graph.inputs) {
@@ -197,7 +198,8 @@ bool ModelBuilder::bindInput(const ValueInfoProto &input,
   return true;
 }
 
-/// Finds the batch size, and that of the file if it is different.
+/// Determines the batch size, and the batch size of the file if this import
+/// replaces it.
 void ModelBuilder::chooseReplacedBatch() {
   std::optional<int64_t> exported;
   bool agree = true;
@@ -213,8 +215,8 @@ void ModelBuilder::chooseReplacedBatch() {
     agree &= !exported || *exported == fixed;
     exported = fixed;
   }
-  // Sizes are tested for being multiples of the batch, which makes no sense for
-  // 0.
+  // The batch size is only needed to test whether sizes are multiples of it,
+  // which makes no sense for 0. It is -1 if the inputs disagree.
   if (batch && *batch <= 0)
     batch = std::nullopt;
   if (agree && exported && *exported > 0 && !ShapedType::isDynamic(*exported) &&
@@ -243,7 +245,8 @@ void ModelBuilder::bindInputs() {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-/// Checks that an output keeps one row per sample if the file exports it so.
+/// Checks that an output has one row per sample if the file declares one row
+/// for each sample of the batch for which it was exported.
 bool ModelBuilder::checkOutputBatch(const ValueInfoProto &output, Value value) {
   if (!replacedBatch || !hasShape(output) || getRank(output) == 0 ||
       getFixedSize(output, 0) != *replacedBatch || !isBatched(value))
@@ -259,8 +262,8 @@ bool ModelBuilder::checkOutputBatch(const ValueInfoProto &output, Value value) {
   return false;
 }
 
-/// Checks that an output has the file's type; a size that depends on a replaced
-/// batch may differ.
+/// Checks that an output has the type that the file declares. If the batch size
+/// is replaced, multiples of the file's batch size may differ.
 bool ModelBuilder::checkOutputType(const ValueInfoProto &output, Value value) {
   const auto &declared = output.type().tensor_type();
   Type expected = getElementType(declared.elem_type(), module.getContext());
@@ -317,8 +320,8 @@ bool ModelBuilder::finishOutputs() {
   Block &body = forward.getBody().front();
   forward.setFunctionType(
       builder.getFunctionType(body.getArgumentTypes(), types));
-  // Set all attributes at once: otherwise the context would keep every partial
-  // list.
+  // Each call that sets a single attribute would add another dictionary to the
+  // context, so all are set at once.
   SmallVector<DictionaryAttr> inputAttributes, outputAttributes;
   for (const ValueInfoProto *input : graph.inputs) {
     if (options.constants.contains(input->name()))

@@ -4,7 +4,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Larger tensors are resources of the module.
+/// The most elements of an initial value, or of a constant, that is stored
+/// inline. Larger tensors become resources of the module.
 static constexpr int64_t kMostInlineInitial = 16;
 static constexpr int64_t kMostInlineConstant = 4096;
 
@@ -86,7 +87,7 @@ Value ModelBuilder::materialize(StringRef name, const InitializerUse &use) {
                           location);
   }
   VariableOp variable = getVariable(use);
-  // Initializers that share a variable share its value.
+  // Initializers that share a variable also share the op that reads it.
   if (variable && use.variable != name &&
       use.kind != InitializerUse::Kind::statistics)
     if (Value shared = lookup(use.variable))

@@ -1,8 +1,8 @@
 //===- Col2Im.cpp - Images of overlapping blocks --------------------------===//
 //
-// Each element of an image is the sum of the elements of blocks that lie there.
-// Blocks lie on a grid, so they are added axis by axis, each time by the places
-// along one axis alone.
+// Each element of an image is the sum of the blocks' elements that lie at its
+// place. Blocks lie on a grid, so they are added along one axis after the
+// other, with indices along this axis alone.
 //===----------------------------------------------------------------------===//
 
 #include "Layers/Window.h"
@@ -10,8 +10,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Returns the quotient of `count` and all of `divisors`; nothing if there is a
-/// rest.
+/// Returns `count` divided by all of `divisors`, or nothing if there is a
+/// remainder.
 static std::optional<int64_t> divideByAll(int64_t count,
                                           ArrayRef<int64_t> divisors) {
   for (int64_t divisor : divisors) {
@@ -22,7 +22,7 @@ static std::optional<int64_t> divideByAll(int64_t count,
   return count;
 }
 
-/// Returns how many positions a block has along each axis; empty after an
+/// Returns the number of positions of a block along each axis; empty after an
 /// error.
 static SmallVector<int64_t> countPositions(Node &node, const Window &window,
                                            ArrayRef<int64_t> image) {
@@ -42,8 +42,9 @@ static SmallVector<int64_t> countPositions(Node &node, const Window &window,
   return positions;
 }
 
-/// Adds along `axis` of the value, whose axes are those of a block and of its
-/// positions: they become one axis of the image, of `size`.
+/// Merges two axes of `value`, `axis` (the elements of a block) and the next
+/// one (the positions of a block), into one axis of the image with `size`
+/// elements. Elements at the same place are added up.
 static Value addBlocks(Node &node, Value value, const Window &window,
                        size_t number, int64_t axis, int64_t size) {
   if (!value)
@@ -58,7 +59,8 @@ static Value addBlocks(Node &node, Value value, const Window &window,
       int64_t place = position * window.strides[number] +
                       element * window.dilations[number] -
                       window.padding[number];
-      // Elements in the padding go nowhere.
+      // Elements in the padding get an index out of range, so that they are
+      // dropped.
       places.push_back(place >= 0 && place < size ? place : size);
     }
   auto type = RankedTensorType::get(shape, node.getBuilder().getI64Type());

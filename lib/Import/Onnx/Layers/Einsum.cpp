@@ -1,4 +1,4 @@
-//===- Einsum.cpp - Sums of products by axes' labels ----------------------===//
+//===- Einsum.cpp - Sums of products over labelled axes -------------------===//
 
 #include "Building/Node.h"
 
@@ -17,7 +17,7 @@ struct Term {
   std::string labels;
 };
 
-/// Imports one Einsum node; the node's first error is kept.
+/// Imports one Einsum node.
 class Einsum {
 public:
   explicit Einsum(Node &node) : node(node) {}
@@ -47,8 +47,10 @@ static bool has(StringRef labels, char label) { return labels.contains(label); }
 // The equation
 //===----------------------------------------------------------------------===//
 
-/// Expands the labels of an operand of this rank. If `rank` < 0, the text is a
-/// result, whose ellipsis has the axes of all operands' ellipses.
+/// Sets `labels` to the labels of `text`, with digits for an ellipsis, for an
+/// operand of this rank. If `rank` < 0, the text is the result's, whose
+/// ellipsis has the axes of all operands' ellipses. Returns false after an
+/// error.
 bool Einsum::expandLabels(StringRef text, int64_t rank, std::string &labels) {
   auto [before, after] = text.split("...");
   bool hasEllipsis = text.contains("...");
@@ -77,7 +79,8 @@ bool Einsum::expandLabels(StringRef text, int64_t rank, std::string &labels) {
   return true;
 }
 
-/// Returns the labels of an ellipsis, then those that occur once, in order.
+/// Returns the labels of a result that the equation doesn't give: those of an
+/// ellipsis, then those that occur only once, in alphabetical order.
 std::string Einsum::getImplicitResult() const {
   std::string all, labels;
   for (const Term &term : terms)
@@ -116,8 +119,9 @@ bool Einsum::parse() {
   return expandLabels(output, /*rank=*/-1, result) && checkSizes();
 }
 
-/// Checks that equal labels have equal sizes. An ellipsis' axes of size 1 are
-/// dropped where other terms have a larger size.
+/// Checks that axes with equal labels have equal sizes. An ellipsis' axes of
+/// size 1 are dropped where other terms have a larger size. Returns false after
+/// an error.
 bool Einsum::checkSizes() {
   llvm::SmallDenseMap<char, int64_t> sizes;
   for (const Term &term : terms)
@@ -156,7 +160,7 @@ bool Einsum::checkSizes() {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Moves the axes into another order.
+/// Transposes the term so that its axes are in the order of `labels`.
 static void arrange(Node &node, Term &term, StringRef labels) {
   SmallVector<int64_t> permutation;
   for (char label : labels)
@@ -166,7 +170,7 @@ static void arrange(Node &node, Term &term, StringRef labels) {
   term.labels = labels.str();
 }
 
-/// Returns the places of two equal labels.
+/// Returns the positions of the first two equal labels.
 static std::optional<std::pair<size_t, size_t>> findRepeated(StringRef labels) {
   for (size_t first = 0; first < labels.size(); ++first)
     if (size_t second = labels.find(labels[first], first + 1);
@@ -191,7 +195,8 @@ void Einsum::takeDiagonals(Term &term) {
     }
     int64_t size = getShape(term.value)[first];
     order.append({static_cast<int64_t>(first), static_cast<int64_t>(second)});
-    // Neighbours on the diagonal are size + 1 elements apart.
+    // In a flattened matrix, neighbours on the diagonal are size + 1 elements
+    // apart.
     SmallVector<int64_t> offsets(shape.size() + 1, 0);
     SmallVector<int64_t> steps(shape.size() + 1, 1), matrix(shape);
     matrix.push_back(size * size);
@@ -233,7 +238,7 @@ Term Einsum::multiply(const Term &lhs, const Term &rhs, StringRef needed) {
     if (has(needed, label))
       labels += label;
   if (labels == space) {
-    // Nothing is summed up.
+    // No axis is summed over, so the product is elementwise.
     auto spread = [&](Term term) {
       std::string order;
       for (char label : space)

@@ -8,8 +8,9 @@ namespace mlir::hfta::onnx_import {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// Contracts over the axes that the third list lacks; each list has the
-/// iteration axis of each of the tensor's axes.
+/// Multiplies two tensors, and sums over the iteration axes that aren't in
+/// `resultAxes`. A list has the iteration axis for each axis of a tensor; there
+/// are `space` iteration axes.
 static Value contract(Node &node, Value lhs, Value rhs,
                       ArrayRef<unsigned> lhsAxes, ArrayRef<unsigned> rhsAxes,
                       ArrayRef<unsigned> resultAxes, unsigned space) {
@@ -36,7 +37,7 @@ static void importGemm(Node &node) {
                  " and " + formatShape(getShape(b)));
     return;
   }
-  // Iteration axes: 0 rows, 1 columns, 2 summed.
+  // The iteration axes are 0 (rows), 1 (columns) and 2 (summed).
   SmallVector<unsigned> lhsAxes = {0, 2}, rhsAxes = {2, 1};
   if (node.getInt("transA", 0) != 0)
     std::swap(lhsAxes[0], lhsAxes[1]);
@@ -51,7 +52,8 @@ static void importGemm(Node &node) {
   node.setOutput(0, product);
 }
 
-/// Drops the leading axes of size 1 that the other operand's batch broadcasts.
+/// Drops the batch axes that have size 1 in this operand and a larger size in
+/// the other one. Appends the iteration axes of the kept batch axes to `axes`.
 static Value dropBroadcastAxes(Node &node, Value value, int64_t batchRank,
                                ArrayRef<int64_t> batch,
                                SmallVectorImpl<unsigned> &axes) {
@@ -69,7 +71,8 @@ static Value dropBroadcastAxes(Node &node, Value value, int64_t batchRank,
   return node.reshape(value, kept);
 }
 
-/// Returns the batch axes' common sizes; nothing after an error.
+/// Returns the sizes to which the batch axes of both operands are broadcast;
+/// nothing after an error.
 static std::optional<SmallVector<int64_t>> joinBatch(Node &node, Value lhs,
                                                      Value rhs) {
   ArrayRef<int64_t> left = getShape(lhs).drop_back(2);
@@ -131,7 +134,7 @@ static void importMatMul(Node &node) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Adds one number per channel (axis 1).
+/// Adds a bias, if there is one, with one number per channel (axis 1).
 static Value addChannels(Node &node, Value value, Value bias) {
   if (!value || !bias)
     return value;
@@ -142,7 +145,7 @@ static Value addChannels(Node &node, Value value, Value bias) {
   return node.add(value, node.broadcastAlong(bias, getShape(value), {1}));
 }
 
-/// Checks ranks; returns false after an error.
+/// Checks element types and ranks; returns false after an error.
 static bool checkConvolution(Node &node, Value input, Value weight) {
   if (!node.requireFloat(input) || !node.requireFloat(weight))
     return false;
@@ -188,8 +191,8 @@ static void importConv(Node &node) {
   node.setOutput(0, addChannels(node, result, bias));
 }
 
-/// Returns the result's spatial sizes and sets the window's padding. Returns an
-/// empty list after errors.
+/// Returns the spatial sizes of a transposed convolution's result, and sets the
+/// window's padding. Returns an empty list after an error.
 static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
                                             Window &window) {
   size_t rank = sizes.size();
@@ -218,7 +221,8 @@ static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
     if (wanted || same) {
       int64_t size =
           wanted ? (*wanted)[axis] : sizes[axis] * window.strides[axis];
-      // One element more than the windows cover lies at the high end.
+      // At its high end, the result may have one element more than the windows
+      // cover, but not more.
       if (size > full + 1) {
         node.unsupported("output_shape " + Twine(size) +
                          " needs negative padding, which is not supported");

@@ -7,13 +7,14 @@ namespace mlir::hfta::onnx_import {
 namespace {
 /// The operands of a loss node besides its scores.
 struct Targets {
-  Value classes; ///< i64, without the scores' axis 1
+  Value classes; ///< i64, of the scores' shape without axis 1
   Value weights; ///< one per class; may be null
   std::optional<int64_t> ignored;
 };
 } // namespace
 
-/// Reads operands 1 and 2 and the attributes; returns false after an error.
+/// Reads the targets, operands 1 and 2, and the attributes; returns false after
+/// an error.
 static bool readTargets(Node &node, Value scores, Targets &targets) {
   Value classes = node.getInput(1);
   targets.weights = node.getOptionalInput(2);
@@ -40,7 +41,8 @@ static bool readTargets(Node &node, Value scores, Targets &targets) {
   return !node.failed();
 }
 
-/// Returns the entry of `values` for the target class, as a sum over classes.
+/// Returns the entry of `values` for each target's class. It is computed as the
+/// sum over classes (axis 1) of the entries for which `hit` is true.
 static Value pickTarget(Node &node, Value hit, Value values) {
   return node.reduce(
       ReduceKind::sum,
@@ -55,7 +57,7 @@ static Value sumAll(Node &node, Value value) {
       llvm::to_vector(llvm::seq<int64_t>(0, getType(value).getRank())));
 }
 
-/// Computes the loss from logarithms of probabilities.
+/// Computes the loss from the logarithms of probabilities.
 static Value computeLoss(Node &node, Value logarithms, const Targets &targets) {
   std::string reduction = node.getString("reduction", "mean");
   if (reduction != "none" && reduction != "sum" && reduction != "mean")

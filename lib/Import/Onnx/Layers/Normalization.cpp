@@ -1,4 +1,4 @@
-//===- Normalization.cpp - Batch normalization and those of samples -------===//
+//===- Normalization.cpp - Batch, layer and other normalizations ----------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
@@ -12,8 +12,9 @@ namespace mlir::hfta::onnx_import {
 // Batch normalization
 //===----------------------------------------------------------------------===//
 
-/// Normalizes for a job: without a mode, and with running statistics that are
-/// updated as in PyTorch, or that stay as they are, if the file says so.
+/// Imports a batch normalization for a job, whose tasks choose between training
+/// and inference later. Running statistics are updated as in PyTorch, unless
+/// the file's metadata says that they are frozen.
 static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
                            double epsilon, double momentum) {
   for (unsigned output = 1; output < node.getNumOutputs(); ++output)
@@ -47,7 +48,8 @@ static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
       model.writeVariable(variable, results[index - 2], node.getLoc());
 }
 
-/// Normalizes as the file says.
+/// Imports a batch normalization in the mode that the file gives, outside of a
+/// job.
 static void normalizeAsWritten(Node &node, Value input,
                                ArrayRef<Value> operands, double epsilon,
                                double momentum, bool training) {
@@ -63,7 +65,7 @@ static void normalizeAsWritten(Node &node, Value input,
     return;
   node.setOutput(3, results[3]);
   if (node.isOutputUsed(4)) {
-    // variance = 1 / deviation^-2 - epsilon
+    // By definition, variance = 1 / inverse deviation^2 - epsilon.
     Value inverse = node.mul(results[4], results[4]);
     Value variance = node.sub(node.div(node.splatLike(inverse, 1), inverse),
                               node.splatLike(inverse, epsilon));
@@ -110,17 +112,18 @@ static void importBatchNormalization(Node &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The input's deviations from its mean along some axes, in its shape, and mean
-/// and variance in that shape but with size 1 in these axes.
+/// Mean and variance of a tensor along some axes, which keep size 1, and in
+/// `values` the tensor's deviations from the mean.
 struct Centered {
   Value mean, variance;
   Value values;
 };
 
-/// Mean and 1 / deviation, shaped as in Centered.
+/// Mean and 1 / sqrt(variance + epsilon) of a tensor along some axes, which
+/// keep size 1, and the normalized tensor.
 struct Moments {
   Value mean, inverseDeviation;
-  Value normalized; ///< in the input's shape
+  Value normalized; ///< in the tensor's shape
 };
 } // namespace
 
@@ -132,7 +135,7 @@ static Value keepAxes(Node &node, Value reduced, ArrayRef<int64_t> shape,
   return node.reshape(reduced, kept);
 }
 
-/// Returns means along some axes, which keep the size 1.
+/// Returns the mean along some axes, which keep size 1.
 static Value takeMean(Node &node, Value input, ArrayRef<int64_t> axes) {
   if (!input)
     return Value();
@@ -184,9 +187,9 @@ static void importLayerNormalization(Node &node) {
   node.setOutput(2, moments.inverseDeviation);
 }
 
-/// Multiplies by the scale, input 1, and adds the bias, input 2, each of which
-/// has one value for each element of axis 1, which is called `kind` in
-/// messages. Returns nullptr after an error.
+/// Multiplies by the scale, operand 1, and adds the bias, operand 2. Both have
+/// one value for each element of axis 1; error messages call these elements
+/// `kind`. Returns null after an error.
 static Value scaleAndShift(Node &node, Value value, StringRef kind) {
   Value scale = node.getInput(1), bias = node.getInput(2);
   if (!value || !scale || !bias)
@@ -219,8 +222,8 @@ static void importInstanceNormalization(Node &node) {
     node.setOutput(0, result);
 }
 
-/// Imports the normalization of groups of channels. Before version 21 a scale
-/// and a bias are those of a group, later those of a channel.
+/// Imports the normalization of groups of channels. Before version 21, there is
+/// a scale and a bias for each group, since then for each channel.
 static void importGroupNormalization(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -252,7 +255,8 @@ static void importGroupNormalization(Node &node) {
     node.setOutput(0, node.reshape(result, shape));
 }
 
-/// Divides by the root mean square along the axes from `axis` on.
+/// Imports a normalization that divides by the root mean square along `axis`
+/// and all later axes.
 static void importRmsNormalization(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -274,8 +278,8 @@ static void importRmsNormalization(Node &node) {
   node.setOutput(0, node.mul(normalized, node.broadcast(scale, shape)));
 }
 
-/// Divides each deviation by the axes' standard deviation; by default, the axes
-/// are those of samples and space.
+/// Imports (x - mean) / standard deviation along some axes, by default those of
+/// samples and space.
 static void importMeanVarianceNormalization(Node &node) {
   constexpr double kLeast = 1e-9; // as in the standard
   Value input = node.getInput(0);
@@ -298,7 +302,7 @@ static void importMeanVarianceNormalization(Node &node) {
 // Normalization of each position
 //===----------------------------------------------------------------------===//
 
-/// Imports x / (bias + alpha * mean of x^2 in `size` channels)^beta.
+/// Imports x / (bias + alpha * mean of x^2 over `size` adjacent channels)^beta.
 static void importLocalResponse(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -310,7 +314,8 @@ static void importLocalResponse(Node &node) {
                  " channels for an input of shape " + formatShape(shape));
     return;
   }
-  // Windows slide over channels as the first axis of a plane.
+  // AveragePoolOp slides windows over spatial axes, so channels become the
+  // first axis of a plane.
   ArrayRef<int64_t> space = ArrayRef<int64_t>(shape).drop_front(2);
   SmallVector<int64_t> plane = {shape[0], 1, shape[1],
                                 ShapedType::getNumElements(space)};

@@ -12,7 +12,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Reads a window that fits `input`; returns nothing after an error.
+/// Reads a window over the spatial axes of `input`. Returns nothing after an
+/// error.
 static std::optional<Window> readPoolWindow(Node &node, Value input) {
   if (!input)
     return std::nullopt;
@@ -99,8 +100,8 @@ static void importMaxPool(Node &node) {
                                       node.getInt("storage_order", 0) != 0));
 }
 
-/// Returns the spatial sizes of a MaxPool's input, from those of its result;
-/// empty after an error.
+/// Returns the spatial sizes of a MaxPool's input whose result has spatial
+/// `sizes`. Returns an empty list after an error.
 static SmallVector<int64_t> invertPool(Node &node, ArrayRef<int64_t> sizes) {
   std::optional<Window> window = readWindow(node, sizes, {});
   if (!window)
@@ -120,7 +121,7 @@ static SmallVector<int64_t> invertPool(Node &node, ArrayRef<int64_t> sizes) {
   return inverse;
 }
 
-/// Adds zeros at the ends of axes, up to this shape.
+/// Adds zeros at the high end of each axis, so that the value has this shape.
 static Value padAtEnds(Node &node, Value value, ArrayRef<int64_t> shape) {
   if (!value)
     return Value();
@@ -140,8 +141,9 @@ static Value padAtEnds(Node &node, Value value, ArrayRef<int64_t> shape) {
                             zero);
 }
 
-/// Puts each element to the place in the flattened result that its index gives.
-/// With a shape as operand, zeros follow along each axis.
+/// Imports MaxUnpool: each element moves to the place in the flattened result
+/// that its index gives, and all other elements are zero. If the node has an
+/// output shape, the result is padded with zeros at the high ends.
 static void importMaxUnpool(Node &node) {
   Value input = node.getInput(0), indices = node.getInput(1);
   if (!node.requireFloat(input) || !requireIndices(node, indices))
@@ -193,7 +195,7 @@ static void importAveragePool(Node &node) {
 
 /// Returns the norm's p; nothing after an error.
 static std::optional<double> readNorm(Node &node) {
-  // It was a float in the first operator set.
+  // Attribute 'p' was a float in the first operator set.
   double p = node.getOpset() < 2 ? node.getFloat("p", 2)
                                  : static_cast<double>(node.getInt("p", 2));
   if (node.failed())
@@ -215,7 +217,7 @@ static Value raiseForNorm(Node &node, Value x, double p) {
   return p == 1 ? size : node.create<PowOp>(size, node.splatLike(size, p));
 }
 
-/// Returns sums^(1/p). The gradient is zero where the sum is.
+/// Returns sums^(1/p), whose gradient is zero where `sums` is zero.
 static Value takeRootOfNorm(Node &node, Value sums, double p) {
   if (p == 1)
     return sums;
@@ -228,8 +230,9 @@ static Value takeRootOfNorm(Node &node, Value sums, double p) {
   return node.create<SelectOp>(isZero, zero, root);
 }
 
-/// Computes the sum of a window by the mean over all of its positions, those
-/// outside of the input, too.
+/// Imports the p-norms of windows. The sum over a window is computed as its
+/// mean times the number of all of its positions, including those outside of
+/// the input.
 static void importLpPool(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -250,10 +253,10 @@ static void importLpPool(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Whole planes
+// Pooling of whole planes
 //===----------------------------------------------------------------------===//
 
-/// Reduces the spatial axes, which stay with size 1.
+/// Reduces the spatial axes, which keep size 1.
 static Value reducePlane(Node &node, Value input, ReduceKind kind) {
   int64_t rank = getType(input).getRank();
   if (rank < 3)

@@ -25,7 +25,9 @@ static int64_t getExtent(const Window &window, size_t axis) {
   return (window.kernel[axis] - 1) * window.dilations[axis] + 1;
 }
 
-/// Pads to as many positions as the input has strides.
+/// Pads for auto_pad = SAME_UPPER or SAME_LOWER, such that a window has size /
+/// stride positions, rounded up. If the padding is odd, its additional element
+/// is at the high end with `upper`, otherwise at the low end.
 static void padSame(Window &window, ArrayRef<int64_t> sizes, bool upper) {
   size_t rank = sizes.size();
   for (size_t axis = 0; axis < rank; ++axis) {

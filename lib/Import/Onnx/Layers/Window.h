@@ -10,11 +10,11 @@ namespace mlir::hfta::onnx_import {
 /// The greatest kernel, stride, dilation or padding.
 inline constexpr int64_t kGreatestWindow = int64_t(1) << 30;
 
-/// A window in the form of hfta ops: one entry per spatial axis; `padding` has
-/// the low ends, then the high ones.
+/// A window as hfta ops describe it. The lists have one entry per spatial axis;
+/// only `padding` has one per low end, then one per high end.
 struct Window {
   SmallVector<int64_t> kernel, strides, dilations, padding;
-  /// The part of `padding`'s high ends that only ceil mode adds.
+  /// The part of the padding at high ends that is only due to ceil mode.
   SmallVector<int64_t> ceilPadding;
 };
 

@@ -10,7 +10,8 @@ namespace mlir::hfta::onnx_import {
 
 static void importIdentity(Node &node) { node.setOutput(0, node.getInput(0)); }
 
-/// Integers and constants have no gradient that could be stopped.
+/// Imports Hfta's own operator. Integers and constants have no gradient that it
+/// could stop.
 static void importStopGradient(Node &node) {
   Value input = node.getInput(0);
   bool hasGradient = input && isa<FloatType>(getElementType(input)) &&
@@ -18,11 +19,12 @@ static void importStopGradient(Node &node) {
   node.setOutput(0, hasGradient ? node.create<StopGradientOp>(input) : input);
 }
 
-/// Makes a constant of the file's tensor.
+/// Creates a constant with the elements of a node's tensor. Returns null after
+/// an error.
 static Value makeConstant(Node &node, const ::onnx::TensorProto &proto) {
   TensorError error;
   ModelBuilder &model = node.getModel();
-  // A node's tensor may not be stored outside the file.
+  // Tensors of nodes, unlike initializers, can't be stored in external files.
   FailureOr<FileTensor> tensor =
       proto.data_location() == ::onnx::TensorProto::EXTERNAL
           ? FailureOr<FileTensor>(failure())
@@ -91,7 +93,8 @@ static void importConstantOfShape(Node &node) {
   node.setOutput(0, node.broadcast(node.reshape(value, {}), *shape));
 }
 
-/// Returns the type of this number in the standard; null after an error.
+/// Returns the type with this number in ONNX's enumeration
+/// TensorProto.DataType; null after an error.
 static Type readElementType(Node &node, int64_t number) {
   Type type = getElementType(number, node.getBuilder().getContext());
   if (type)
@@ -101,7 +104,8 @@ static Type readElementType(Node &node, int64_t number) {
   return Type();
 }
 
-/// Converts values; unsigned integers, which have no arithmetic, are an error.
+/// Casts `value` to `type`. Reports casts to unsigned integers, which have no
+/// arithmetic.
 static Value castOrReject(Node &node, Value value, Type type) {
   if (value && type != getElementType(value) && type.isUnsignedInteger())
     return node.unsupported("casts to unsigned integers are not "
@@ -185,7 +189,8 @@ static void importEyeLike(Node &node) {
     node.invalid("input of shape " + formatShape(shape) + " is no matrix");
     return;
   }
-  // No diagonal lies further out.
+  // Diagonals further out have no elements, but adding their number to an index
+  // could overflow.
   diagonal = std::clamp(diagonal, -shape[0], shape[1]);
   Type index = node.getBuilder().getI64Type();
   Value row = node.create<IotaOp>(ArrayRef<int64_t>(shape), 0, index);

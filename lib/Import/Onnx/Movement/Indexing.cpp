@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Ops on elements at computed places ------------------===//
+//===- Indexing.cpp - Ops that address elements by indices ----------------===//
 
 #include "Movement/Indexing.h"
 
@@ -27,8 +27,8 @@ Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
   return node.broadcastAlong(value, shape, dimensions);
 }
 
-/// Returns indices of an axis of `size` as i64, with negative ones counted from
-/// its end.
+/// Returns indices into an axis of `size` as i64. Negative indices, which count
+/// from the axis' end, become positive.
 static Value wrapIndices(Node &node, Value indices, int64_t size) {
   Value wide = node.cast(indices, node.getBuilder().getI64Type());
   Value isNegative =
@@ -37,8 +37,8 @@ static Value wrapIndices(Node &node, Value indices, int64_t size) {
       isNegative, node.add(wide, node.splatLike(wide, size)), wide);
 }
 
-/// Returns `places` plus each element's own index along `axis` of their shape,
-/// times `stride`.
+/// Adds to each element of `places` the element's own index along `axis`, times
+/// `stride`.
 static Value addOwnIndex(Node &node, Value places, int64_t axis,
                          int64_t stride) {
   if (!places || getShape(places)[axis] == 1)
@@ -49,8 +49,9 @@ static Value addOwnIndex(Node &node, Value places, int64_t axis,
   return node.add(places, node.mul(own, node.splatLike(own, stride)));
 }
 
-/// Returns the positions, in row-major order of `shape`, of the elements whose
-/// index along `axis` is in `indices` and whose other indices are their own.
+/// Returns positions in a flattened tensor of `shape`, for a result of the
+/// shape of `indices`: the index along `axis` comes from `indices`, and the
+/// other indices are those of the result's element.
 static Value getPlacesAlong(Node &node, ArrayRef<int64_t> shape, Value indices,
                             int64_t axis) {
   int64_t stride = ShapedType::getNumElements(shape.drop_front(axis + 1));
@@ -64,9 +65,9 @@ static Value getPlacesAlong(Node &node, ArrayRef<int64_t> shape, Value indices,
   return places;
 }
 
-/// Returns the positions of slices, counted in slices. The last axis of
-/// `indices` contains a slice's first indices; before them come `batch` axes
-/// that data and indices have in common.
+/// Returns the positions of slices in data of `shape`, counted in slices. The
+/// last axis of `indices` holds the indices of a slice along the data's axes
+/// after the first `batch` axes, which data and indices have in common.
 static Value getPlacesOfSlices(Node &node, ArrayRef<int64_t> shape,
                                Value indices, int64_t batch) {
   SmallVector<int64_t> kept(getShape(indices).drop_back());
@@ -155,8 +156,8 @@ static void importGatherND(Node &node) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
-/// Writes `updates` to `places` of axis 0 of `slices`: they are combined with
-/// the values there or, without a reduction, replace them.
+/// Combines `updates` with the values of `slices` at `places` along axis 0.
+/// Without a reduction, replaces these values.
 static Value scatter(Node &node, Value slices, Value places, Value updates,
                      std::optional<ReduceKind> reduction) {
   if (reduction && *reduction != ReduceKind::sum)
@@ -165,7 +166,7 @@ static Value scatter(Node &node, Value slices, Value places, Value updates,
   Value scattered = node.create<ScatterAddOp>(updates, places, 0, size);
   if (reduction)
     return node.add(slices, scattered);
-  // By the operator's definition, each place occurs once.
+  // The operator's definition requires that each place occurs at most once.
   Value ones = node.splat(getShape(places), node.getBuilder().getI64Type(), 1);
   Value hits = node.create<ScatterAddOp>(ones, places, 0, size);
   Value isHit =
@@ -179,7 +180,7 @@ namespace {
 /// The operands of a Scatter node.
 struct ScatterOperands {
   Value data, indices, updates;
-  std::optional<ReduceKind> reduction; ///< without one, updates replace values
+  std::optional<ReduceKind> reduction; ///< nothing: updates replace values
 };
 } // namespace
 
@@ -198,7 +199,8 @@ static std::optional<ReduceKind> readReduction(Node &node) {
   return std::nullopt;
 }
 
-/// Returns nothing after an error.
+/// Reads the operands and the reduction of a Scatter node; nothing after an
+/// error.
 static std::optional<ScatterOperands> readScatter(Node &node) {
   ScatterOperands operands = {node.getInput(0), node.getInput(1),
                               node.getInput(2), readReduction(node)};
@@ -265,12 +267,12 @@ static void importScatterND(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places of extrema
+// Indices of extrema
 //===----------------------------------------------------------------------===//
 
-/// Returns the index along `axis` of the greatest (or least) element, the first
-/// or the last of equal ones; NaN counts as the greatest and as the least. The
-/// axis is removed.
+/// Returns the index along `axis`, which is removed, of the greatest (or least)
+/// element. If several elements are equal, this is the first or the last of
+/// them. NaN counts as both the greatest and the least.
 static Value findExtremum(Node &node, Value input, int64_t axis, bool greatest,
                           bool last) {
   if (!input)

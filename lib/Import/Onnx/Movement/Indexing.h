@@ -1,4 +1,4 @@
-//===- Indexing.h - Elements at computed places -----------------*- C++ -*-===//
+//===- Indexing.h - Elements addressed by indices ---------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_IMPORT_ONNX_MOVEMENT_INDEXING_H
 #define HFTA_LIB_IMPORT_ONNX_MOVEMENT_INDEXING_H
@@ -7,19 +7,23 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Reports an error unless `indices` are int32 or int64.
+/// Returns whether `indices` are int32 or int64. Otherwise reports an error,
+/// unless they are null.
 bool requireIndices(Node &node, Value indices);
 
-/// Repeats `value`, which lacks `axis` of `shape`, along that axis.
+/// Broadcasts `value`, which has the axes of `shape` except `axis`, along that
+/// axis.
 Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
                   int64_t axis);
 
-/// Gathers elements of `data`: their index along `axis` comes from `indices`,
-/// which have as many axes, and their other indices are those of the result.
+/// Gathers elements of `data` into a result of the shape of `indices`, which
+/// have as many axes as `data`. The index along `axis` comes from `indices`,
+/// and the other indices are those of the result's element.
 Value gatherAlong(Node &node, Value data, Value indices, int64_t axis);
 
-/// Returns for each element of `shape` whether its index along `axis` equals
-/// the one in `indices`, i64, which have the other axes.
+/// Returns, as a tensor of i1 of the given shape, whether each element's index
+/// along `axis` equals the entry of `indices`, which are i64 and have the axes
+/// of `shape` except `axis`.
 Value isAtIndex(Node &node, Value indices, ArrayRef<int64_t> shape,
                 int64_t axis);
 

@@ -56,7 +56,7 @@ Value sliceAxis(Node &node, Value input, int64_t axis, int64_t offset,
 }
 
 namespace {
-/// Bounds from a Slice node; empty lists stand for defaults.
+/// The bounds of a Slice node. Empty lists of axes or steps stand for defaults.
 struct SliceBounds {
   SmallVector<int64_t> starts, ends, axes, steps;
 };
@@ -104,8 +104,8 @@ static void sliceBetween(Node &node, Value input, SliceBounds bounds) {
     };
     int64_t start = clamp(bounds.starts[index]);
     int64_t end = clamp(bounds.ends[index]);
-    // A step beyond the axis takes one element, as a step of the axis' size
-    // does.
+    // A step that is larger than the axis takes one element, as does a step of
+    // the axis' size. Clamping avoids overflows.
     step = std::clamp(step, -std::max<int64_t>(size, 1),
                       std::max<int64_t>(size, 1));
     int64_t distance = step > 0 ? end - start : start - end;
@@ -152,7 +152,8 @@ static void importSlice(Node &node) {
 // Split
 //===----------------------------------------------------------------------===//
 
-/// Returns the sizes of the parts of an axis of `size` if the node has none.
+/// Returns the sizes of equal parts of an axis of `size`, of which the last may
+/// be smaller, for a node that doesn't give sizes. Empty after an error.
 static SmallVector<int64_t> splitEvenly(Node &node, int64_t size) {
   int64_t parts = node.getInt("num_outputs", node.getNumOutputs());
   SmallVector<int64_t> sizes;
@@ -241,7 +242,7 @@ static void importGather(Node &node) {
     node.setOutput(0, node.create<GatherOp>(input, indices, axis));
     return;
   }
-  // A single known index is a slice.
+  // A single index that is known at compile time selects a slice.
   int64_t index = (*constant->value_begin<APInt>()).getSExtValue();
   SmallVector<int64_t> shape(getShape(input).take_front(axis));
   llvm::append_range(shape, getShape(indices));
@@ -256,13 +257,14 @@ static void importGather(Node &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Elements added at both ends of each axis; negative numbers are removed.
+/// The numbers of elements to add at both ends of each axis, or to remove if
+/// they are negative.
 struct Padding {
   SmallVector<int64_t> low, high;
 };
 } // namespace
 
-/// Removes elements where padding is negative, and sets it to 0.
+/// Removes elements where `padding` is negative, and sets those numbers to 0.
 static Value crop(Node &node, Value input, Padding &padding) {
   for (size_t axis = 0; axis < padding.low.size() && input; ++axis) {
     int64_t low = std::max<int64_t>(-padding.low[axis], 0);
@@ -278,8 +280,8 @@ static Value crop(Node &node, Value input, Padding &padding) {
   return input;
 }
 
-/// Returns the element of an axis of `size` that appears at `position`, which
-/// may lie outside.
+/// Returns the index of the element, on an axis of `size`, that padding puts at
+/// `position`, which may be outside of the axis.
 static int64_t mirror(StringRef mode, int64_t position, int64_t size) {
   if (mode == "edge" || size == 1)
     return std::clamp<int64_t>(position, 0, size - 1);
@@ -393,8 +395,8 @@ static int64_t readBlockSize(Node &node, Value input) {
   return input && !node.failed() ? block : 0;
 }
 
-/// Returns whether attribute 'mode' puts the position in a block after the
-/// channel. Returns false after an error too.
+/// Returns whether attribute 'mode' is CRD, in which the channel is a slower
+/// axis than the position in a block. Reports unknown modes.
 static bool readColumnsFirst(Node &node) {
   std::string mode = node.getString("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
@@ -456,7 +458,8 @@ static void importTrilu(Node &node) {
   bool upper = node.getInt("upper", 1) != 0;
   Type type = node.getBuilder().getI64Type();
   ArrayRef<int64_t> matrix = ArrayRef<int64_t>(shape).take_back(2);
-  // Beyond the corners all diagonals are alike.
+  // All diagonals beyond the corners select the same elements, but adding their
+  // numbers to an index could overflow.
   int64_t corner = matrix[0] + matrix[1];
   diagonal = std::clamp(diagonal, -corner, corner);
   Value row = node.create<IotaOp>(matrix, 0, type);

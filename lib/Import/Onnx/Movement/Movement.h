@@ -7,7 +7,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Returns `size` elements of `input` along `axis`, from `offset` on.
+/// Returns the slice of `input` with `size` elements along `axis`, beginning
+/// with element `offset`.
 Value sliceAxis(Node &node, Value input, int64_t axis, int64_t offset,
                 int64_t size);
 

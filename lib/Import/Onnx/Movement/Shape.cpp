@@ -48,8 +48,9 @@ static bool completeShape(Node &node, ArrayRef<int64_t> input, bool allowZero,
 }
 
 /// Replaces the batch size in a shape. A file that was exported for one batch
-/// size may contain it in shapes: if the leading size is that batch and does
-/// not fit, or is followed by an open size, the model's own batch replaces it.
+/// size may contain it in shapes. If the leading size is that batch size and
+/// doesn't fit, or is followed by a -1, the import's own batch size replaces
+/// it.
 static void replaceBatch(Node &node, Value input,
                          SmallVectorImpl<int64_t> &shape) {
   ModelBuilder &model = node.getModel();
@@ -205,7 +206,7 @@ static void importTile(Node &node) {
                  formatShape(shape));
     return;
   }
-  // [a, b] becomes [r, a, s, b]; then neighbours are joined.
+  // Broadcasts [a, b] to [r, a, s, b], whose axes are then joined in pairs.
   SmallVector<int64_t> wide, joined, dimensions;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     int64_t count = (*repeats)[axis];
@@ -227,7 +228,7 @@ static void importTile(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Queries of shapes
 //===----------------------------------------------------------------------===//
 
 static void importShape(Node &node) {

@@ -17,19 +17,18 @@ class NodeProto;
 
 namespace mlir::hfta::onnx_import {
 
-/// Returns the graphs that can take an `If`'s place. Graphs inside of other
-/// operators, such as a Loop's body, have inputs and a meaning of their own:
-/// such a node is refused by its operator's name, and its graphs are never
-/// read.
+/// Returns the graphs that can take the place of an `If`. Graphs inside of
+/// other operators, such as a Loop's body, have inputs and a meaning of their
+/// own. Such operators aren't supported, so their graphs are never read.
 SmallVector<const ::onnx::GraphProto *>
 getBranches(const ::onnx::NodeProto &node);
 
-/// Calls `visit` for each branch of a node, and for those inside of them.
+/// Calls `visit` for each branch of a node, and for the branches nested in it.
 void forEachGraph(const ::onnx::NodeProto &node,
                   llvm::function_ref<void(const ::onnx::GraphProto &)> visit);
 
-/// Returns all values that a node reads: its operands, and the values from
-/// outside that its branches read.
+/// Returns the names of all values that a node reads: its operands, and values
+/// from outside that its branches read.
 std::vector<std::string> getOperands(const ::onnx::NodeProto &node);
 
 } // namespace mlir::hfta::onnx_import

@@ -63,7 +63,7 @@ std::vector<std::string> hfta::getExternalDataFiles(llvm::StringRef path) {
   if (!buffer || (*buffer)->getBufferSize() >
                      static_cast<size_t>(std::numeric_limits<int>::max()))
     return {};
-  // A text isn't a model, but its beginning may be parsed as one.
+  // A text file isn't a model, but its beginning may be parsed as one.
   bool isModel =
       model.ParsePartialFromArray((*buffer)->getBufferStart(),
                                   static_cast<int>((*buffer)->getBufferSize()));

@@ -21,19 +21,21 @@ using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 
-// The numbers of fields that ONNX's definition of messages has had since 1.13
-// and 1.16, which may be newer than the library's.
+// The numbers of fields in ONNX's messages. These fields have existed since
+// ONNX 1.13 (defaults) and 1.16 (overloads), so the protobuf schema that Hfta
+// is built with may not have them.
 static constexpr int kAttributeDefaultsField = 11;
 static constexpr int kFunctionOverloadField = 13;
 static constexpr int kNodeOverloadField = 8;
 
-/// A small file can ask for many nodes, with long names and large constants,
-/// and for functions and branches inside of each other.
+/// The limits of inlining. Without them, a small file could ask for very many
+/// nodes, with long names and large constants, and for deeply nested functions
+/// and branches.
 static constexpr int64_t kMostNodes = 1 << 16;
 static constexpr uint64_t kMostBytes = uint64_t(1) << 29;
 static constexpr int kMostNested = 100;
 
-/// Returns the contents of a field that the library doesn't know.
+/// Returns the contents of a field that the protobuf schema doesn't have.
 static std::vector<StringRef>
 getUnknownField(const google::protobuf::Message &message, int number) {
   std::vector<StringRef> found;
@@ -73,17 +75,18 @@ std::string describeFunction(const NodeProto &call) {
 
 namespace {
 
-/// A function with all that its calls need to know of it.
+/// A function of the file, with what is needed to inline its calls.
 struct Function {
   const FunctionProto *proto = nullptr;
   int64_t opset = 0;
   LiveNodes live;
-  /// The attributes that a call needn't have.
+  /// The values of attributes that a call may omit.
   std::vector<AttributeProto> defaults;
   bool isGood = true;
 };
 
-/// The names that a function's values have where it is inlined.
+/// A call that is being inlined: the function's values get `names` in the
+/// graph, and its nodes names that begin with `prefix`.
 struct Scope {
   const Function &function;
   const NodeProto &call;
@@ -116,14 +119,15 @@ private:
   void renameGraph(GraphProto &graph, Scope &scope);
   void replaceReferences(NodeProto &node, const Scope &scope);
   std::string getName(StringRef name, Scope &scope);
-  /// Returns the name, or one with a number after it if it is taken.
+  /// Returns `name`, with a number appended if it is taken.
   static std::string makeUnique(std::string name, llvm::StringMap<int> &taken);
 
   ModelProto &model;
   NodeOpsets &opsets;
   Reporter &reporter;
   std::map<std::string, Function> functions; ///< by their descriptions
-  /// Names that are taken, and the next number after each.
+  /// The names of values, and prefixes of nodes, that are taken. Each has the
+  /// next number to append to it.
   llvm::StringMap<int> values, prefixes;
   std::vector<const Function *> active;
   int64_t nodesLeft = kMostNodes;
@@ -167,7 +171,8 @@ void Inliner::readFunction(const FunctionProto &proto) {
                            "': an attribute's default cannot be parsed");
 }
 
-/// Checks what the function needs, when a node first calls it.
+/// Checks the function's operator set and the definitions of its values.
+/// Returns false after an error, which is reported for the first call only.
 bool Inliner::checkFunction(Function &function, const NodeProto &call) {
   if (!function.isGood)
     return false;
@@ -199,8 +204,8 @@ bool Inliner::checkFunction(Function &function, const NodeProto &call) {
   return function.isGood = good;
 }
 
-/// Checks the numbers of operands and results, of which a call may have fewer
-/// than the function, and that the function doesn't call itself.
+/// Checks that the function doesn't call itself, and the numbers of operands
+/// and results, of which a call may have fewer than the function.
 bool Inliner::checkCall(const Function &function, const NodeProto &call) {
   std::string name = describe(*function.proto);
   auto check = [&](int got, int most, StringRef kind) {
@@ -265,8 +270,8 @@ std::string Inliner::getName(StringRef name, Scope &scope) {
   return entry->second;
 }
 
-/// Replaces attributes that stand for an attribute of the call, and removes
-/// those that neither the call nor the function gives a value.
+/// Replaces attributes that refer to an attribute of the call. Removes those
+/// for which neither the call nor the function has a value.
 void Inliner::replaceReferences(NodeProto &node, const Scope &scope) {
   google::protobuf::RepeatedPtrField<AttributeProto> attributes;
   attributes.Swap(node.mutable_attribute());
@@ -293,7 +298,8 @@ void Inliner::replaceReferences(NodeProto &node, const Scope &scope) {
   }
 }
 
-/// Calls `visit` with each branch that belongs to the node itself.
+/// Calls `visit` with each branch of the node, except for references to an
+/// attribute of the call.
 static void forEachBranch(NodeProto &node,
                           llvm::function_ref<void(GraphProto &)> visit) {
   if (getBranches(node).empty())
@@ -304,14 +310,15 @@ static void forEachBranch(NodeProto &node,
       visit(*attribute.mutable_g());
 }
 
-/// Gives a node of a function the names and attributes that it has in a call.
+/// Gives a node copied from a function the names and attributes of a call.
 void Inliner::rename(NodeProto &node, Scope &scope) {
   node.set_name(scope.prefix + "/" + Reporter::getNodeName(node).str());
   for (std::string &operand : *node.mutable_input())
     operand = getName(operand, scope);
   for (std::string &output : *node.mutable_output())
     output = getName(output, scope);
-  // A graph that the call gives has the names of values around the call.
+  // Branches are renamed before references are replaced, because a branch that
+  // the call gives already contains names of the caller.
   forEachBranch(node, [&](GraphProto &branch) { renameGraph(branch, scope); });
   replaceReferences(node, scope);
 }
@@ -340,8 +347,8 @@ static uint64_t countNames(const NodeProto &node) {
   return count;
 }
 
-/// Counts nodes and bytes that a call adds; returns false if there are too
-/// many.
+/// Subtracts the nodes and bytes that a call adds from what is left. Returns
+/// false if they are too many.
 bool Inliner::take(int64_t nodes, uint64_t bytes, const Scope &scope) {
   if (!stopped && (nodes > nodesLeft || bytes > bytesLeft)) {
     reporter.unsupported(scope.call, "the file's functions hold more than " +
@@ -357,15 +364,15 @@ bool Inliner::take(int64_t nodes, uint64_t bytes, const Scope &scope) {
   return true;
 }
 
-/// Counts a node of a function; returns false if there are too many.
+/// Like take(), for a node of a function.
 bool Inliner::takeNode(const NodeProto &node, const Scope &scope) {
   return take(1,
               node.SpaceUsedLong() + 2 * countNames(node) * scope.prefix.size(),
               scope);
 }
 
-/// Returns whether the node's branches or function may be visited, which are
-/// nested one deeper.
+/// Returns whether the node's branches, or its function, may be visited.
+/// Reports an error if they are nested too deeply.
 bool Inliner::enter(const NodeProto &node) {
   if (nested < kMostNested)
     return true;
@@ -388,7 +395,8 @@ void Inliner::inlineCall(const NodeProto &call, Function &function,
   for (int index = 0; index < proto.input_size(); ++index)
     scope.names[proto.input(index)] =
         index < call.input_size() ? call.input(index) : "";
-  // Outputs that are an input, or another output, are copies.
+  // Outputs that are also an input, or another output, of the function become
+  // copies.
   std::vector<int> copied;
   for (int index = 0; index < call.output_size(); ++index)
     if (!call.output(index).empty() &&
@@ -416,12 +424,13 @@ void Inliner::inlineCall(const NodeProto &call, Function &function,
   }
 }
 
-/// Adds a node, or the nodes of the function that it calls. `live` are the
-/// nodes that are needed, if that is known.
+/// Appends a node to `nodes` or, if it calls a function, the function's nodes.
+/// `live` are the nodes that are needed; null if all are.
 void Inliner::emit(NodeProto &&node, int64_t opset, NodeList &nodes,
                    const LiveNodes *live) {
-  // A file may define one of Hfta's own operators for other runtimes, by nodes
-  // that lack what the operator says of a training.
+  // A file may define one of Hfta's own operators as a function for other
+  // runtimes. The function isn't inlined, because its nodes don't have the
+  // operator's meaning in training.
   auto function = findOwnHandler(node.domain(), node.op_type())
                       ? functions.end()
                       : functions.find(describeFunction(node));

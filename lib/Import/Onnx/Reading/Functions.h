@@ -8,18 +8,19 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// The operator sets of nodes that come from functions.
+/// The versions of the operator set for nodes that come from functions.
 using NodeOpsets = llvm::DenseMap<const ::onnx::NodeProto *, int64_t>;
 
 /// Replaces each node that calls a function of the file, in the graph and in
-/// branches, by the function's nodes. These are called CALL/NODE, and so are
+/// branches, by the function's nodes. These get names CALL/NODE, and so do
 /// values inside of the function. A function takes precedence over an operator
-/// of its name. Nodes that no output needs stay as they are. Returns false
-/// after errors.
+/// of its name. Nodes that no output needs aren't replaced. Returns false after
+/// errors.
 bool inlineFunctions(::onnx::ModelProto &model, NodeOpsets &opsets,
                      Reporter &reporter);
 
-/// Returns a function's name and its domain in messages: "DOMAIN::NAME".
+/// Returns the description of a function for messages: "DOMAIN::NAME", with
+/// ":OVERLOAD" if there is one.
 std::string describeFunction(const ::onnx::NodeProto &call);
 
 } // namespace mlir::hfta::onnx_import

@@ -106,7 +106,7 @@ void Graph::readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
   }
 }
 
-/// Reads initializers. Those of graphs inside of nodes are constants.
+/// Reads all initializers. Those of graphs inside of nodes are constants.
 void Graph::readInitializers(StringRef folder, MLIRContext *context,
                              Reporter &reporter) {
   for (const ::onnx::TensorProto &tensor : proto->initializer())
@@ -122,7 +122,8 @@ void Graph::readInitializers(StringRef folder, MLIRContext *context,
     });
 }
 
-/// Checks that graphs inside of nodes don't define names of values around them.
+/// Reports graphs inside of nodes that define a name which is already defined
+/// outside.
 void Graph::checkInnerNames(const llvm::StringSet<> &defined,
                             Reporter &reporter) {
   for (const NodeProto &outer : proto->node())
@@ -200,8 +201,9 @@ void Graph::checkNames(Reporter &reporter) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// Reports the nodes of the cycle that node `start` waits for. Each waiting
-/// node has a source that waits too.
+/// Reports a cycle on which node `start` depends. `missing` is the number of
+/// each node's sources that aren't ordered. As each node that isn't ordered has
+/// such a source, following these sources leads to a cycle.
 void Graph::reportCycle(int start, ArrayRef<std::vector<int>> sources,
                         ArrayRef<int> missing, Reporter &reporter) const {
   auto step = [&](int index) {
@@ -239,7 +241,8 @@ void Graph::sortNodes(Reporter &reporter) {
       sources[index].push_back(found->second);
       ++missing[index];
     }
-  // A node runs as early as the file's order allows.
+  // Sorts topologically. Of the nodes whose sources are ordered, the first one
+  // in the file comes next.
   std::set<int> ready;
   for (int index = 0; index < proto->node_size(); ++index)
     if (missing[index] == 0)
@@ -261,8 +264,9 @@ void Graph::sortNodes(Reporter &reporter) {
 // Uses of initializers
 //===----------------------------------------------------------------------===//
 
-/// Adds a node's operands that a handler takes as settings, or all of them if
-/// the node computes a setting; includes the graphs inside of the node.
+/// Adds the operands of a node that its handler takes as settings. If the node
+/// computes a setting, adds all operands, except for Shape and Size, which read
+/// no elements. Includes the graphs inside of the node.
 void Graph::addSettings(const NodeProto &node,
                         llvm::StringSet<> &settings) const {
   StringRef type = node.op_type();
@@ -285,8 +289,8 @@ void Graph::addSettings(const NodeProto &node,
   }
 }
 
-/// Returns the names of values that are settings: operands that a handler takes
-/// as such, and the values that these are computed from.
+/// Returns the names of values that are settings: operands that handlers take
+/// as settings, and values from which these are computed.
 llvm::StringSet<> Graph::findSettings() const {
   llvm::StringSet<> settings;
   for (const NodeProto *node : llvm::reverse(nodes))
@@ -315,7 +319,8 @@ llvm::StringSet<> Graph::findStatistics() const {
 
 void Graph::classifyInitializers(const llvm::StringSet<> &settings,
                                  const llvm::StringSet<> &statistics) {
-  // The names of each initializer: its own and those from Identity nodes.
+  // The names of each initializer: its own, and the results of Identity nodes
+  // that copy it.
   llvm::MapVector<StringRef, std::vector<StringRef>> names;
   llvm::StringMap<StringRef> origin;
   for (const auto &tensor : proto->initializer()) {
@@ -363,8 +368,9 @@ void Graph::classifyInitializers(const llvm::StringSet<> &settings,
   }
 }
 
-/// Makes the float tensors of `Constant` nodes known as constants that may be
-/// trained. What is wrong with a tensor is reported where the node is imported.
+/// Adds the float tensors of `Constant` nodes to the initializers, as
+/// statistics or as numbers that may be trained. Errors in a tensor are
+/// reported when the node is imported.
 void Graph::classifyConstants(const llvm::StringSet<> &settings,
                               const llvm::StringSet<> &statistics,
                               MLIRContext *context) {

@@ -19,8 +19,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// The meaning of a value name that stands for an initializer. Identity nodes
-/// over initializers give their names the same meaning and disappear.
+/// The use of a value that is an initializer, or a copy of one by an Identity
+/// node. Such Identity nodes are removed.
 struct InitializerUse {
   enum class Kind {
     constant,   ///< known at compile time
@@ -29,32 +29,31 @@ struct InitializerUse {
     statistics, ///< a batch normalization's running mean or variance
   };
   Kind kind = Kind::parameter;
-  /// The variable's name; for a number, the name that it would have; empty for
-  /// a constant.
+  /// The variable's name, or for a number the name that the variable would
+  /// have; empty for a constant.
   std::string variable;
   StringRef initializer;
-  /// Whether the tensor stands in a `Constant` node: it is a variable if file
-  /// or job says that it is trained, or if it is a statistic.
+  /// Whether the tensor is that of a `Constant` node, which is only a variable
+  /// if file or job says that it is trained, or if it is a statistic.
   bool isNode = false;
 };
 
-/// Views into the ModelProto that it was built from.
+/// A checked graph. It refers to the ModelProto from which it was built.
 struct Graph {
   const ::onnx::GraphProto *proto = nullptr;
   int64_t opset = 0;
   /// The nodes that the outputs need, in execution order.
   std::vector<const ::onnx::NodeProto *> nodes;
-  /// These, and those inside of branches.
+  /// The nodes that the outputs need, including those inside of branches.
   LiveNodes live;
   llvm::StringMap<FileTensor> initializers;
   llvm::StringMap<InitializerUse> initializerUses; ///< by value name
-  /// The inputs that need a value.
+  /// The inputs that aren't initializers, so that the caller must provide them.
   std::vector<const ::onnx::ValueInfoProto *> inputs;
   /// The names of the initializers that are trained according to the file's
   /// metadata.
   std::optional<llvm::StringSet<>> parameters;
-  /// The names of the running means and variances that stay as they are in a
-  /// training.
+  /// The names of the running means and variances that training doesn't update.
   llvm::StringSet<> frozenStatistics;
 
   /// Checks the model, inlines its functions and fills the graph. Returns false
@@ -63,18 +62,19 @@ struct Graph {
              Reporter &reporter);
   /// Reports a node whose operator has no handler.
   void checkOperator(const ::onnx::NodeProto &node, Reporter &reporter) const;
-  /// Returns the operator set that says what the node means.
+  /// Returns the version of the operator set by which the node is defined: that
+  /// of its function or else of the file.
   int64_t getOpset(const ::onnx::NodeProto &node) const {
     auto own = opsets.find(&node);
     return own == opsets.end() ? opset : own->second;
   }
 
 private:
-  /// The operator sets of nodes that come from functions.
+  /// The operator set versions of nodes that come from functions.
   NodeOpsets opsets;
   /// The domains in which the file has functions.
   llvm::StringSet<> functionDomains;
-  /// Initializers that nothing needs, of types that aren't supported.
+  /// Initializers of unsupported types that no output needs.
   llvm::StringSet<> ignored;
 
   bool readOpset(const ::onnx::ModelProto &model, Reporter &reporter);
@@ -107,7 +107,7 @@ private:
 /// the input and the axis' number ("x.1"); empty for an axis of fixed size.
 std::string getAxisName(const ::onnx::ValueInfoProto &port, unsigned axis);
 
-/// The default domain has two names.
+/// Returns whether a domain is ONNX's default domain, which has two names.
 inline bool isDefaultDomain(StringRef domain) {
   return domain.empty() || domain == "ai.onnx";
 }

@@ -21,9 +21,9 @@ static bool isNumbered(StringRef name, StringRef prefix) {
          llvm::all_of(name, llvm::isDigit);
 }
 
-/// Returns whether a name is that of an operator of PyTorch which makes, moves
-/// or combines elements, perhaps with a number: its newer exporter calls the
-/// results that it computes after their node.
+/// Returns whether a name is that of a PyTorch operator which creates, moves or
+/// combines elements, possibly with a number. PyTorch's newer exporter names
+/// tensors that it has already computed after their node.
 static bool isNodeName(StringRef name) {
   StringRef number = name.substr(name.rfind('_') + 1);
   if (number.size() < name.size() && !number.empty() &&
@@ -45,9 +45,9 @@ static bool isNodeName(StringRef name) {
   return nodes.contains(name);
 }
 
-/// Returns whether a name is one by which TensorFlow calls a constant: a Python
-/// number in the place of an operand, or what its optimizer has computed. Its
-/// variables are read by nodes called ReadVariableOp.
+/// Returns whether a name is one that TensorFlow gives to a constant: a Python
+/// number used as an operand, or a result of TensorFlow's graph optimizer.
+/// (TensorFlow's variables are read by nodes called ReadVariableOp.)
 static bool isTensorFlowConstant(StringRef name) {
   if (name.starts_with("ConstantFolding/"))
     return true;
@@ -133,7 +133,8 @@ static bool isRearrangement(const NodeProto &node) {
 }
 
 namespace {
-/// Visits the nodes in their order and remembers the meaning of each value.
+/// Finds the initializers that layers and arithmetic use, by visiting the nodes
+/// in execution order.
 class LayerFinder {
 public:
   LayerFinder(const Graph &graph, bool nodes) : graph(graph), nodes(nodes) {}
@@ -148,18 +149,18 @@ private:
   void visitBinary(const NodeProto &node);
 
   const Graph &graph;
-  bool nodes; ///< whether tensors of Constant nodes count, too
+  bool nodes; ///< whether tensors of Constant nodes are initializers, too
   OperandKinds kinds;
   /// The initializer that a value rearranges, by the value's name.
   llvm::StringMap<StringRef> rearranged;
-  /// Values that are a weighted sum, a normalization of instances or groups,
-  /// and such a normalization times a scale.
+  /// Values that are weighted sums; normalizations of instances or groups; and
+  /// such normalizations times a scale.
   llvm::StringSet<> products, normalized, scaled;
 };
 } // namespace
 
-/// Returns the initializer that a value is, or rearranges; empty for any other
-/// value.
+/// Returns the initializer of which a value has the elements, perhaps
+/// rearranged; empty for any other value.
 StringRef LayerFinder::getInitializer(StringRef value) const {
   auto known = rearranged.find(value);
   if (known != rearranged.end())
@@ -170,8 +171,8 @@ StringRef LayerFinder::getInitializer(StringRef value) const {
              : use->second.initializer;
 }
 
-/// Returns false for integers, which belong to no layer. Errors in the tensor
-/// are reported where it is used.
+/// Returns whether all elements of an initializer equal `value`. Returns false
+/// for integers, which are no layer's parameters.
 bool LayerFinder::isSplat(StringRef initializer, double value) const {
   const FileTensor &tensor = graph.initializers.find(initializer)->second;
   return isa<FloatType>(tensor.type.getElementType()) &&
@@ -206,8 +207,8 @@ void LayerFinder::visitLayer(const NodeProto &node,
     normalized.insert(node.output(0));
 }
 
-/// Handles a bias added to a product, and the scale and shift of channels that
-/// follow a normalization of groups whose own are those of a group.
+/// Handles a bias that is added to a product, and a scale and shift per channel
+/// that follow a normalization of groups with a scale and shift per group.
 void LayerFinder::visitBinary(const NodeProto &node) {
   if (node.input_size() != 2 || node.output_size() != 1)
     return;

@@ -17,8 +17,8 @@ static SmallVector<StringRef> getOutputNames(const GraphProto &graph) {
   return names;
 }
 
-/// Adds the nodes of one graph that some values depend on. Values of the graphs
-/// around it that its nodes read are added to `outside`.
+/// Adds to `live` the nodes of one graph on which `outputs` depend. Appends the
+/// values that they read, but no node of the graph defines, to `outside`.
 static void addLive(const NodeList &nodes, ArrayRef<StringRef> outputs,
                     LiveNodes &live, SmallVectorImpl<StringRef> &outside) {
   llvm::StringMap<const NodeProto *> producers;

@@ -13,8 +13,8 @@ namespace mlir::hfta::onnx_import {
 
 using NodeList = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 
-/// The nodes of a graph, and of the branches inside of them, that the graph's
-/// outputs depend on.
+/// The nodes on which a graph's outputs depend, including nodes inside of
+/// branches.
 struct LiveNodes {
   llvm::DenseSet<const ::onnx::NodeProto *> nodes;
   /// The graph's outputs and all values that these nodes read.
@@ -25,7 +25,7 @@ struct LiveNodes {
   }
 };
 
-/// Finds the nodes that the values called `outputs` depend on. The graph
+/// Finds the nodes on which the values called `outputs` depend. The graph
 /// needn't be valid.
 LiveNodes findLiveNodes(const NodeList &nodes, ArrayRef<StringRef> outputs);
 LiveNodes findLiveNodes(const ::onnx::GraphProto &graph);

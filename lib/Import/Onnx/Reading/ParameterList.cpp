@@ -1,7 +1,7 @@
 //===- ParameterList.cpp - Lists of tensors in a file's metadata ----------===//
 //
 // Entries of the file's metadata may list the tensors that are trained, and the
-// running statistics that a training leaves as they are.
+// running statistics that training doesn't update.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
@@ -19,9 +19,9 @@ public:
   ListReader(StringRef key, Reporter &reporter)
       : key(key), reporter(reporter) {}
 
-  /// Returns the names that the entry of the key lists; nothing if there is no
-  /// such entry, or it is no list. `check` returns why a name may not be
-  /// listed; empty if it may.
+  /// Returns the names that the entry with the key lists; nothing if there is
+  /// no such entry, or if it isn't a list. `check` returns the reason why a
+  /// name may not be listed, or an empty text if it may. Reports errors.
   std::optional<llvm::StringSet<>>
   read(const ::onnx::ModelProto &model,
        llvm::function_ref<StringRef(StringRef)> check);
@@ -38,8 +38,8 @@ private:
 };
 } // namespace
 
-/// Returns why the listed name can't be trained; empty if it is an initializer
-/// that can be.
+/// Returns the reason why a listed name can't be trained; empty if it is an
+/// initializer that can be.
 StringRef Graph::checkParameter(StringRef name) const {
   auto tensor = initializers.find(name);
   auto use = initializerUses.find(name);
@@ -52,7 +52,7 @@ StringRef Graph::checkParameter(StringRef name) const {
   return "";
 }
 
-/// Returns why the listed name is no statistic; empty if it is one.
+/// Returns the reason why a listed name isn't a statistic; empty if it is one.
 StringRef Graph::checkStatistics(StringRef name) const {
   auto use = initializerUses.find(name);
   if (use == initializerUses.end() ||
@@ -61,8 +61,9 @@ StringRef Graph::checkStatistics(StringRef name) const {
   return "";
 }
 
-/// Returns whether a JSON array contains no other array and no object. The
-/// parser recurses for each, so that a hostile file could exhaust the stack.
+/// Returns whether a JSON array contains no other array and no object. The JSON
+/// parser recurses for each of these, so that a hostile file could exhaust the
+/// stack.
 static bool isFlatArray(StringRef text) {
   bool isInString = false;
   for (size_t i = 1; i < text.size(); ++i) {
@@ -103,8 +104,8 @@ static std::vector<std::string> readLines(StringRef text) {
   return lines;
 }
 
-/// Returns the names of a list: one per line, or a JSON array, in which most
-/// tools write a list.
+/// Returns the names in a list, which has one name per line or is a JSON array,
+/// as most tools write it.
 std::optional<std::vector<std::string>> ListReader::split(StringRef text) {
   if (text.starts_with("[")) {
     std::optional<std::vector<std::string>> names = readJsonList(text);
@@ -146,7 +147,7 @@ ListReader::read(const ::onnx::ModelProto &model,
   return listed;
 }
 
-/// Reads the entries, if the file has them.
+/// Reads both entries, if the file has them.
 void Graph::readLists(const ::onnx::ModelProto &model, Reporter &reporter) {
   parameters =
       ListReader(kOnnxParametersKey, reporter).read(model, [&](StringRef name) {

@@ -12,23 +12,24 @@ namespace mlir::hfta::onnx_import {
 
 class Node;
 
-/// Imports nodes called `name` from operator set `sinceVersion` on, until the
-/// next handler of that name.
+/// The function that imports nodes of operator `name`, from operator set
+/// `sinceVersion` until the next handler of that name.
 struct OpHandler {
   llvm::StringLiteral name;
   int64_t sinceVersion;
   void (*import)(Node &node);
-  /// Bit i: operand i is a setting (a shape, axes, a bound …), so that an
-  /// initializer there is a constant and not a parameter.
+  /// A mask: bit i says that operand i is a setting (a shape, axes, a bound,
+  /// …), so that an initializer there is a constant and not a parameter.
   uint32_t settings = 0;
   /// The most operands that a node may have.
   uint32_t operands = 1;
 };
 
-/// A value of `operands`: there is no limit.
+/// The value of `operands` for an operator without a limit.
 inline constexpr uint32_t kAnyNumber = ~0u;
 
-/// The tables of operator families; each is in the file of its name.
+/// The tables of operator families. Each is defined in the file that is named
+/// after the family.
 llvm::ArrayRef<OpHandler> getElementwiseHandlers();
 llvm::ArrayRef<OpHandler> getFunctionHandlers();
 llvm::ArrayRef<OpHandler> getActivationHandlers();
@@ -50,17 +51,18 @@ llvm::ArrayRef<OpHandler> getTopKHandlers();
 /// The operators of Hfta's own domain, which aren't in the other tables.
 llvm::ArrayRef<OpHandler> getOwnHandlers();
 
-/// Returns all handlers, by name, then version.
+/// Returns all handlers, sorted by name and then by version.
 llvm::ArrayRef<OpHandler> getHandlers();
 
 /// Returns the handler for `name` in operator set `opset`, or null.
 const OpHandler *findHandler(llvm::StringRef name, int64_t opset);
 
-/// Returns the handler for `name` if `domain` is that of Hfta's own operators
-/// and it is one of them, or null.
+/// Returns the handler of Hfta's own operator `name`. Returns null if `domain`
+/// isn't Hfta's or has no such operator.
 const OpHandler *findOwnHandler(llvm::StringRef domain, llvm::StringRef name);
 
-/// Returns the operator set that first has a handler for `name`, 0 if none has.
+/// Returns the first operator set with a handler for `name`, or 0 if there is
+/// no handler.
 int64_t getFirstVersion(llvm::StringRef name);
 
 } // namespace mlir::hfta::onnx_import

@@ -15,7 +15,7 @@ bool isPrintable(StringRef text) {
          });
 }
 
-/// Makes a text from the file printable, so that it can't imitate our messages.
+/// Escapes a text from the file, so that it can't imitate Hfta's messages.
 static std::string makePrintable(StringRef text) {
   if (isPrintable(text))
     return text.str();

@@ -12,23 +12,25 @@ namespace mlir::hfta::onnx_import {
 /// Returns whether a text is UTF-8 without control characters.
 bool isPrintable(StringRef text);
 
-/// Reports errors at places of one file and remembers their kind.
+/// Reports errors at locations of one file, and remembers their kind.
 class Reporter {
 public:
   Reporter(StringRef path, MLIRContext *context)
       : file(FileLineColLoc::get(context, path, 0, 0)) {}
 
   Location getFileLocation() const { return file; }
-  /// Returns a location called `name` in the file.
+  /// Returns the location of the node or value called `name` in the file.
   Location getLocation(StringRef name) const;
-  /// Returns the node's name, or that of its first output.
+  /// Returns the node's name or, if it has none, the name of its first output
+  /// or its operator.
   static StringRef getNodeName(const ::onnx::NodeProto &node);
 
-  /// Reports that the file, or what is bound to it, is wrong.
+  /// Reports that the file, or a value bound to one of its inputs, is invalid.
   void invalid(Location location, const Twine &message);
+  /// Reports that Hfta doesn't support a feature that the file uses.
   void unsupported(Location location, const Twine &message);
-  /// Reports an error of a node; the message begins with the node's name and
-  /// kind.
+  /// Reports an error of a node. The message begins with the node's name and
+  /// operator.
   void invalid(const ::onnx::NodeProto &node, const Twine &message);
   void unsupported(const ::onnx::NodeProto &node, const Twine &message);
 

@@ -75,7 +75,7 @@ std::string getElementTypeName(int64_t number) {
 }
 
 std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
-  // The limit of the job language.
+  // The job language has the same limit.
   constexpr int64_t kMostElements = int64_t(1) << 36;
   if (shape.size() > kMostAxes)
     return std::nullopt;
@@ -116,7 +116,8 @@ static LogicalResult fail(TensorError &error, const Twine &message,
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Packs `field`'s entries, each truncated to the bytes of an element.
+/// Copies the entries of a protobuf field, each truncated to an element's
+/// bytes.
 template <typename Element, typename Field>
 static FileTensor pack(RankedTensorType type, const Field &field) {
   auto storage = std::make_shared<std::vector<Element>>();
@@ -131,7 +132,7 @@ static FileTensor pack(RankedTensorType type, const Field &field) {
   return tensor;
 }
 
-/// Reads the field that holds this element type when there is no raw data.
+/// Reads the field that holds elements of this type if there is no raw data.
 static FileTensor readFields(const TensorProto &proto, RankedTensorType type) {
   switch (proto.data_type()) {
   case TensorProto::FLOAT:
@@ -156,7 +157,7 @@ static FileTensor readFields(const TensorProto &proto, RankedTensorType type) {
   }
 }
 
-/// Returns whether `path` stays in the folder that it is relative to.
+/// Returns whether a path, relative to a folder, stays inside of it.
 static bool staysInside(StringRef path) {
   if (path.empty() || !isPrintable(path) || llvm::sys::path::is_absolute(path))
     return false;
@@ -165,7 +166,7 @@ static bool staysInside(StringRef path) {
                        [](StringRef part) { return part == ".."; });
 }
 
-/// The place of external data.
+/// The location of a tensor's data in another file.
 namespace {
 struct ExternalData {
   std::string location;

@@ -7,8 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Returns the bits of each element, which are floats or whole numbers. An
-/// attribute of each element would stay in the context for good.
+/// Returns the bits of each element of a constant, of floats or integers.
+/// Unlike DenseElementsAttr::getValues<Attribute>, it creates no attribute per
+/// element, which would stay in the context for the rest of the process.
 inline SmallVector<APInt, 0> getElementBits(DenseElementsAttr elements) {
   if (!isa<FloatType>(elements.getElementType()))
     return llvm::to_vector_of<APInt, 0>(elements.getValues<APInt>());

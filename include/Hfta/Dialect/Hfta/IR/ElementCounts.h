@@ -9,13 +9,13 @@
 
 namespace mlir::hfta {
 
-/// Returns the product of sizes that aren't negative. Axes of a tensor without
-/// elements may be so long that no int64_t holds the product: it is then the
-/// largest int64_t.
+/// Returns the product of nonnegative sizes, or the largest int64_t if the
+/// product is larger. The latter can happen even for a tensor without elements,
+/// for example in a product over some of its axes.
 int64_t multiplySizes(llvm::ArrayRef<int64_t> sizes);
 
-/// Returns how many elements lie along some axes of a shape, limited in the
-/// same way.
+/// Returns how many elements lie along the given axes of a shape, saturated
+/// like multiplySizes.
 int64_t countAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axes);
 
 } // namespace mlir::hfta

@@ -17,18 +17,19 @@
 namespace mlir::hfta {
 
 /// Converts `elements` of floats to another float type, rounded to the nearest,
-/// ties to even. Handles dense elements and resources; returns others as they
-/// are.
+/// ties to even. Handles dense elements and resources; returns any other
+/// attribute unchanged.
 ElementsAttr convertElements(ElementsAttr elements, FloatType elementType);
 
-/// Notes on a constant of these `elements` which f64 numbers they stand for.
-/// Notes nothing if they are equal, or `exact` is null.
+/// Attaches to a constant with these `elements` the f64 numbers that they stand
+/// for. Attaches nothing if both are equal, or if `exact` is null.
 void setExactElements(Operation *op, ElementsAttr elements, ElementsAttr exact);
 
-/// Returns the noted exact numbers; null: the op's elements are exact.
+/// Returns the attached exact numbers, or null if the constant's own elements
+/// are exact.
 ElementsAttr getExactElements(Operation *op);
 
-/// Removes the note and returns it.
+/// Removes the attached exact numbers and returns them; null if there are none.
 ElementsAttr takeExactElements(Operation *op);
 
 } // namespace mlir::hfta

@@ -1,7 +1,8 @@
 //===- Expression.h - Values that compose like formulas ---------*- C++ -*-===//
 //
 // Derivatives and decompositions are formulas over tensors. An Expression is a
-// value together with the place where formulas over it are built.
+// tensor value for which C++ operators build ops, so that code looks like the
+// formula.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_EXPRESSION_H
@@ -11,9 +12,10 @@
 
 namespace mlir::hfta {
 
-/// A tensor value, with the builder and location for what is computed from it.
-/// A number in a formula becomes a splat of the other operand's logical type. A
-/// default-constructed expression stands for "no value".
+/// A tensor value, with the builder and location for ops that are computed from
+/// it. In an operator with a number, the number becomes a splat of the other
+/// operand's logical type. A default-constructed expression means that there is
+/// no value.
 class Expression {
 public:
   Expression() = default;
@@ -28,7 +30,8 @@ public:
   ArrayRef<int64_t> getShape() const { return getType().getShape(); }
   Type getElementType() const { return getType().getElementType(); }
 
-  /// Returns an expression of another value, with this builder and location.
+  /// Returns an expression for another value, with this one's builder and
+  /// location.
   Expression at(Value other) const { return {*builder, loc, other}; }
 
   /// Builds `OpTy` with this value as first operand.
@@ -44,23 +47,26 @@ public:
   Expression to(Type elementType) const;
   /// Reshapes this value to a shape with as many elements.
   Expression reshape(ArrayRef<int64_t> shape) const;
-  /// Repeats this rank-0 value for every element of `shape`.
+  /// Broadcasts this rank-0 value to `shape`.
   Expression fill(ArrayRef<int64_t> shape) const;
 
-  /// Reduces this value over `axes`. A sum is the adjoint of `repeat`.
+  /// Reduces this value over `axes`. `accumulate` is the type in which terms
+  /// are added up; by default the value's own. The sum is the adjoint of
+  /// `repeat`.
   Expression reduce(ReduceKind kind, ArrayRef<int64_t> axes,
                     TypeAttr accumulate = {}) const;
   Expression sum(ArrayRef<int64_t> axes, TypeAttr accumulate = {}) const {
     return reduce(ReduceKind::sum, axes, accumulate);
   }
-  /// Repeats a value that lacks `axes` of `shape` along them.
+  /// Broadcasts this value to `shape`. Its own axes are those of `shape` except
+  /// `axes`.
   Expression repeat(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) const;
 
   Expression compare(ComparePredicate predicate, const Expression &other) const;
   Expression compare(ComparePredicate predicate, double other) const {
     return compare(predicate, splat(other));
   }
-  /// Selects `onTrue` where this boolean holds, else `onFalse`.
+  /// Returns `onTrue` where this boolean is true, and `onFalse` elsewhere.
   Expression select(const Expression &onTrue, const Expression &onFalse) const {
     return apply<SelectOp>(onTrue, onFalse);
   }
@@ -104,9 +110,9 @@ HFTA_EXPRESSION_OPERATOR(*, MulOp)
 HFTA_EXPRESSION_OPERATOR(/, DivOp)
 #undef HFTA_EXPRESSION_OPERATOR
 
-/// Returns `values` in the form of `op`'s results: cast to their element types
-/// and, where a result is arrayed but its value depends on shared operands
-/// alone, repeated for each copy.
+/// Converts `values` to the types of `op`'s results: casts them to the results'
+/// element types, and stacks a shared value for all copies where the result is
+/// arrayed.
 SmallVector<Value> giveResults(Operation *op, OpBuilder &builder,
                                ArrayRef<Expression> values);
 

@@ -155,17 +155,18 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
   let extraClassDeclaration = [{
     static PurposeAttr get(::mlir::MLIRContext *context, Purpose kind,
                            ::llvm::StringRef name = {});
-    /// Returns a purpose that each variable of a kind has its own variable for,
-    /// such as its gradient.
+    /// Returns a purpose that refers to the variable `of`, such as its
+    /// gradient.
     static PurposeAttr getOf(::mlir::FlatSymbolRefAttr of, Purpose kind,
                              ::llvm::StringRef name = {});
-    /// The role that variables of this purpose have.
+    /// Returns the role of variables with this purpose.
     Role getRole() const;
-    /// Makes a symbol for readers; no pass relies on it.
+    /// Returns a symbol for such a variable. It is for readers; no pass relies
+    /// on it.
     std::string makeSymbol() const;
-    /// Makes the name that users see for such a variable: "lr", "loss/mean",
-    /// "momentum/w". `subject` is the own name of the variable that it belongs
-    /// to.
+    /// Returns the name that users see for such a variable: "lr", "loss/mean"
+    /// or "momentum/w". `subject` is the own name of the variable to which the
+    /// purpose refers.
     std::string makeOwnName(::llvm::StringRef subject) const;
   }];
 }
@@ -204,9 +205,10 @@ def Hfta_ReplicasAttr : Hfta_Attr<"Replicas", "replicas"> {
       return getFirst() + index * getStride();
     }
     bool contains(int64_t replica) const;
-    /// Whether each of these replicas is also one of `others`.
+    /// Returns whether all of these replicas are also in `others`.
     bool isWithin(ReplicasAttr others) const;
-    /// Makes the end of a name: "2" for one replica, else "1_3_4".
+    /// Returns the suffix of a name: "2" for one replica, else first, count and
+    /// stride, as in "1_3_4".
     std::string makeName() const;
   }];
 }
@@ -252,42 +254,42 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
                  Residency::resident);
   }]>];
   let extraClassDeclaration = [{
-    /// Returns the table of segments of a module, or of the module that an op
-    /// stands in; null where memory isn't planned.
+    /// Returns the table of segments of `op` if that is a module, else of the
+    /// module that contains it. Null if memory isn't planned yet.
     static ::mlir::ArrayAttr getTable(::mlir::Operation *op);
-    /// Returns the bytes of a slab, or of the whole segment if it has no slabs.
+    /// Returns the size of a slab, or of the whole segment if it has no slabs,
+    /// in bytes.
     int64_t getUnitBytes() const {
       return getCopyBytes() > 0 ? getCopyBytes() : getBytes();
     }
-    /// The block size, in bytes, in which sums of groups are added up and
-    /// shared among ranks.
+    /// The number of bytes in which sums of groups are added up and divided
+    /// among ranks.
     static constexpr int64_t kBlockBytes = 4096;
-    /// The alignment, in bytes, of places in the arena and the store.
+    /// The alignment of places in the arena and the store, in bytes.
     static constexpr int64_t kPageBytes = 4096;
     bool isResident() const { return getResidency() == Residency::resident; }
-    /// Whether a segment of this role may have that residency.
+    /// Returns whether a segment with this role may have this residency.
     static bool mayHave(Role role, Residency residency);
-    /// Whether the segment has one instance for each group, that is, for each
-    /// of the partial sums of a step's micro-batches, which are added up in the
-    /// end.
+    /// Returns whether the segment has one instance for each group of
+    /// micro-batches, whose partial sums are added up at the end of a step.
     bool isOfGroups() const {
       return isSummed(getRole()) || getRole() == Role::result;
     }
-    /// Whether micro-batches add to values of this role until a step uses the
-    /// sum.
+    /// Returns whether micro-batches add to values of this role, until a step
+    /// uses the sum.
     static bool isSummed(Role role) {
       return role == Role::gradient || role == Role::moment;
     }
-    /// Whether a copy's values of this role live within one step alone, and may
-    /// so lie in a slab.
+    /// Returns whether values of this role are live only within one step, so
+    /// that copies that run in turn may share a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||
              role == Role::workspace || isSummed(role) ||
              role == Role::exchange;
     }
-    /// Whether a copy's values of this role live on from step to step and
-    /// belong to that copy alone. Where they lie in slabs, each copy keeps a
-    /// slab of its own.
+    /// Returns whether values of this role are live from step to step and
+    /// belong to a single copy. If they are in slabs, each copy has its own
+    /// slab.
     static bool isState(Role role) {
       return role == Role::parameter || role == Role::optimizer_state ||
              role == Role::statistics || role == Role::curvature;
@@ -310,8 +312,8 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
     return $_get($_ctxt, part, block, ReplicasAttr());
   }]>];
   let extraClassDeclaration = [{
-    /// Makes a task's name: "forward.0", "clip" for the whole program,
-    /// "invert.3.on_2" for one replica.
+    /// Returns a task's name: "forward.0", "clip" for the block -1 (the whole
+    /// program), or "invert.3.on_2" for a task of replica 2 alone.
     static std::string makeName(::llvm::StringRef part, int64_t block,
                                 ReplicasAttr replicas = {});
     std::string makeName() const {
@@ -498,10 +500,10 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Returns a module's target; null if it has none, or if there is no
-    /// module.
+    /// Returns a module's target, or null if it has none or `module` is null.
     static TargetAttr get(::mlir::Operation *module);
-    /// Whether code may use the instructions of this name in /proc/cpuinfo.
+    /// Returns whether code may use the instructions with this name in
+    /// /proc/cpuinfo.
     bool hasFeature(::llvm::StringRef name) const;
   }];
 }
@@ -556,7 +558,7 @@ def Hfta_SumOrderAttr : Hfta_Attr<"SumOrder", "sum_order"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The name of the attribute, on an op with reduction loops.
+    /// Name of the attribute of an op with reduction loops.
     static constexpr ::llvm::StringLiteral kAttrName = "hfta.sum_order";
 
     int64_t getNumTerms() const;

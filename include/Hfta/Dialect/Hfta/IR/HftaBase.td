@@ -16,8 +16,8 @@ def Hfta_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
 def Hfta_BoolTensor : StaticShapeTensorOf<[I1]>;
 def Hfta_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
 
-/// The ops whose arrayed operands agree on the number of copies; a result is
-/// arrayed if and only if an operand is.
+/// Ops whose arrayed operands have the same number of copies, and whose results
+/// are arrayed if and only if an operand is.
 def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
   let cppNamespace = "::mlir::hfta";
 }
@@ -25,37 +25,38 @@ def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
 class Hfta_MarkerTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::mlir::hfta";
 }
-/// The ops that are alone in their kernel: each becomes loops of its own.
+/// Ops that are the only op of their kernel and have their own lowering to
+/// loops.
 def Hfta_AloneTrait : Hfta_MarkerTrait<"AloneTrait">;
-/// The ops that run an algorithm on each of the matrices along axis 0 of all
-/// operands and results, where the last operand is the result of an earlier
-/// run. Several such ops on matrices of one size may be merged into one.
+/// Ops that run an algorithm on each matrix along axis 0 of all operands and
+/// results. The last operand is the result of an earlier run. Several such ops
+/// on matrices of the same size may be merged into one.
 def Hfta_MatrixTrait : Hfta_MarkerTrait<"MatrixTrait">;
-/// The elementwise ops of many instructions per element: their results are kept
-/// rather than computed again.
+/// Elementwise ops with many instructions per element, so that their results
+/// are kept rather than recomputed.
 def Hfta_CostlyTrait : Hfta_MarkerTrait<"CostlyTrait">;
-/// The ops that move or convert elements, so that keeping their results would
-/// save nothing.
+/// Ops that only move or convert elements, so that keeping their results would
+/// save no work.
 def Hfta_MovementTrait : Hfta_MarkerTrait<"MovementTrait">;
-/// The ops whose kernel may also hold the elementwise ops that follow, so that
-/// their elements don't go to memory and back.
+/// Ops whose kernel may also contain the elementwise ops that use their
+/// results, so that these results needn't be written to memory.
 def Hfta_ProducerTrait : Hfta_MarkerTrait<"ProducerTrait">;
-/// The ops that are recomputed in each kernel that uses them.
+/// Ops that are recomputed in each kernel that uses their results.
 def Hfta_RepeatedTrait : Hfta_MarkerTrait<"RepeatedTrait">;
-/// The ops that add up terms, or whose derivatives do: their float operands and
-/// results have one type, the sum's (hfta-apply-precision).
+/// Ops that add up terms, or whose derivatives do. Their float operands and
+/// results have the type in which the sum is computed (hfta-apply-precision).
 def Hfta_SumTrait : Hfta_MarkerTrait<"SumTrait">;
 
-/// The ops that add up products of elements of two operands, which
-/// `hfta.multiply` may require to be rounded first.
+/// Ops that add up products of elements of two operands. The attribute
+/// `hfta.multiply` may require that the operands are rounded first.
 def Hfta_ProductTrait : Hfta_MarkerTrait<"ProductTrait">;
 
 class Hfta_Op<string mnemonic, list<Trait> traits = []>
     : Op<Hfta_Dialect, mnemonic, traits>;
 
-/// A pure op whose result types follow from operands and attributes.
-/// `inferReturnTypes` reports what is wrong with them. `costs` names the methods
-/// of CostOpInterface that the op defines otherwise than by default.
+/// A pure op whose result types follow from operands and attributes. Its
+/// inferReturnTypes also reports wrong operands and attributes. `costs` names
+/// the methods of CostOpInterface that the op defines itself.
 class Hfta_TensorOp<string mnemonic, list<Trait> traits = [],
                     list<string> costs = []>
     : Hfta_Op<mnemonic, !listconcat(traits, [

@@ -1,4 +1,4 @@
-//===- HftaCurvatureOps.td - Second moments, packed ---------*- tablegen -*-===//
+//===- HftaCurvatureOps.td - Second moments, packed --------*- tablegen -*-===//
 
 #ifndef HFTA_CURVATURE_OPS
 #define HFTA_CURVATURE_OPS
@@ -9,8 +9,8 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 // Second moments
 //===----------------------------------------------------------------------===//
 
-/// The ops that add up c cᵀ over rows c, for each of several blocks. Of a
-/// symmetric matrix the lower triangle alone is stored, row by row.
+/// Ops that add up c cᵀ over rows c, separately for each of several blocks. The
+/// results are symmetric, so only their lower triangles are stored, row by row.
 class Hfta_MomentOp<string mnemonic, list<Trait> traits = []>
     : Hfta_TensorOp<mnemonic, !listconcat([
         Hfta_SumTrait,

@@ -22,65 +22,69 @@ def Hfta_Dialect : Dialect {
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Module attribute: the job's settings, see Job.h.
+    /// Attribute of the module: the job's settings (Job.h).
     static constexpr llvm::StringLiteral kJobAttrName = "hfta.job";
-    /// Module attribute: the processor that code is generated for
+    /// Attribute of the module: the processor for which code is generated
     /// (#hfta.target).
     static constexpr llvm::StringLiteral kTargetAttrName = "hfta.target";
-    /// Module attribute: the table of segments, which hfta-plan-memory makes.
+    /// Attribute of the module: the table of segments, made by
+    /// hfta-plan-memory.
     static constexpr llvm::StringLiteral kSegmentsAttrName = "hfta.segments";
-    /// Module attribute: the locations in the job's text of the names in
-    /// `Job::cuts`, one list after the other, until the names have been looked
-    /// up.
+    /// Attribute of the module: the source locations of the names in
+    /// `Job::cuts`, in the order of these names. It is removed once the names
+    /// have been looked up.
     static constexpr llvm::StringLiteral kCutLocationsAttrName =
         "hfta.cut_locations";
-    /// Module attribute: the cuts between the model's blocks, each a list of
-    /// names of values.
+    /// Attribute of the module: the cuts between the model's blocks. Each is a
+    /// list of names of values.
     static constexpr llvm::StringLiteral kCutsAttrName = "hfta.cuts";
-    /// On an op of a fused model or of an undivided function: the number of its
-    /// block, an i64.
+    /// Attribute of an op of a fused model, or of a function that isn't split
+    /// into tasks yet: the number of its block, an i64.
     static constexpr llvm::StringLiteral kBlockAttrName = "hfta.block";
-    /// On an op of an undivided function: the part of a step that it belongs to
-    /// (#hfta.part).
+    /// Attribute of an op of a function that isn't split into tasks yet: the
+    /// part of a step to which it belongs (#hfta.part).
     static constexpr llvm::StringLiteral kPartAttrName = "hfta.part";
-    /// On a forward op whose results the backward needs: how they are available
-    /// there, kept or recomputed (#hfta.keep).
+    /// Attribute of an op of the forward whose results the backward needs:
+    /// whether they are saved, spilled or recomputed (#hfta.keep).
     static constexpr llvm::StringLiteral kKeepAttrName = "hfta.keep";
-    /// On a product (ProductTrait) of f32 operands, and on the ops that it is
-    /// lowered to: the type, bf16, f16 or tf32, to which the operands are
+    /// Attribute of a product (ProductTrait) of f32 operands, and of the ops to
+    /// which it is lowered: the type, bf16, f16 or tf32, to which operands are
     /// rounded before they are multiplied.
     static constexpr llvm::StringLiteral kMultiplyAttrName = "hfta.multiply";
-    /// On a linalg.generic: it adds up the rows of a part, one after the other
-    /// (part_sums).
+    /// Unit attribute of a linalg.generic that `hfta.part_sums` is lowered to:
+    /// it adds up the rows of each part, one after the other.
     static constexpr llvm::StringLiteral kPartSumAttrName = "hfta.part_sum";
-    /// On an op: it is recomputed in each kernel that uses it.
+    /// Unit attribute of an op that is recomputed in each kernel that uses its
+    /// results.
     static constexpr llvm::StringLiteral kRepeatedAttrName = "hfta.repeated";
-    /// Module attribute: the values that stay in memory within a budget
-    /// (#hfta.memory_plan), as hfta-plan-spill finds them.
+    /// Attribute of the module: which values of each block stay in memory
+    /// within a memory budget (#hfta.memory_plan), made by hfta-plan-spill.
     static constexpr llvm::StringLiteral kMemoryPlanAttrName =
         "hfta.memory_plan";
-    /// Module attribute: the share of the job's budget that hfta-plan-spill
-    /// sets aside for needs that its model of the step doesn't count
+    /// Attribute of the module: the part of the memory budget that
+    /// hfta-plan-spill reserves for needs outside of its model of the step
     /// (#hfta.memory_reserve).
     static constexpr llvm::StringLiteral kMemoryReserveAttrName =
         "hfta.memory_reserve";
-    /// Module attribute: bytes of the arena, the memory in which segments that
-    /// aren't resident are given places, an i64; hfta-schedule-transfers sets
-    /// it.
+    /// Attribute of the module: the size of the arena in bytes, an i64, set by
+    /// hfta-schedule-transfers. The arena is the memory in which segments that
+    /// aren't resident have places.
     static constexpr llvm::StringLiteral kArenaAttrName = "hfta.arena";
-    /// Module attribute: seconds that a step is expected to take, an f64; the
-    /// driver notes it when it has scheduled a training program.
+    /// Attribute of the module: the estimated seconds of a step, an f64, set by
+    /// the driver after it has scheduled a training program.
     static constexpr llvm::StringLiteral kStepSecondsAttrName =
         "hfta.step_seconds";
-    /// Module attribute: a backward overwrites the gradients of the one before,
-    /// so that an update must come between two backwards.
+    /// Unit attribute of the module: a backward overwrites the gradients of the
+    /// previous one instead of adding to them. So each backward must be
+    /// followed by an update before the next.
     static constexpr llvm::StringLiteral kStoresGradientsAttrName =
         "hfta.stores_gradients";
-    /// Function attribute: the task that a function computes (#hfta.task).
+    /// Attribute of a function: the task that it computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
-    /// Argument and result attribute: a port's name.
+    /// Attribute of an argument or result of a function: the port's name.
     static constexpr llvm::StringLiteral kNameAttrName = "hfta.name";
-    /// On a function result: the one copy whose value it is.
+    /// Attribute of a result of a function: the only copy to which the value
+    /// belongs.
     static constexpr llvm::StringLiteral kCopyAttrName = "hfta.copy";
   }];
 }

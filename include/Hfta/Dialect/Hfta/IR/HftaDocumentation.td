@@ -1,4 +1,4 @@
-//===- HftaDocumentation.td - What the dialect's page shows -*- tablegen -*-===//
+//===- HftaDocumentation.td - Ops on the dialect's page ----*- tablegen -*-===//
 
 #ifndef HFTA_DOCUMENTATION
 #define HFTA_DOCUMENTATION

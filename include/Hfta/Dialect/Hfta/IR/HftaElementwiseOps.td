@@ -5,8 +5,8 @@
 
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
-/// The ops whose operands have equal logical shapes; nothing is broadcast
-/// implicitly.
+/// Ops on operands of equal logical shapes, element by element. Nothing is
+/// broadcast implicitly.
 class Hfta_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Hfta_TensorOp<mnemonic, !listconcat(traits, [
         DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>])>;

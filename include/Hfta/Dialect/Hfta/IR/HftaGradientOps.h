@@ -7,15 +7,16 @@
 
 namespace mlir::hfta {
 
-/// The marker trait, whose meaning HftaGradientOps.td describes.
+/// Marker trait of ops that stop gradients, described in HftaGradientOps.td.
 template <typename ConcreteType>
 class DetachedTrait : public OpTrait::TraitBase<ConcreteType, DetachedTrait> {};
 
-/// Marks a batch normalization that normalizes with its running statistics in
-/// training, too, and leaves them as they are.
+/// Unit attribute of a batch normalization that uses its running statistics
+/// even in training, and doesn't update them.
 inline constexpr StringLiteral kFrozenAttrName = "hfta.frozen";
 
-/// Returns whether the normalization's statistics are those of its input.
+/// Returns whether the op normalizes with the mean and variance of its input,
+/// rather than with its running statistics.
 bool usesBatchStatistics(BatchNormOp norm);
 
 } // namespace mlir::hfta

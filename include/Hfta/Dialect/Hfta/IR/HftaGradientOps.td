@@ -1,7 +1,7 @@
 //===- HftaGradientOps.td - Where gradients end ------------*- tablegen -*-===//
 //
-// These ops have headers of their own (HftaGradientOps.h), as few files know
-// them: most passes see what the interfaces say.
+// Ops that stop gradients. They have their own header, HftaGradientOps.h,
+// because few files need these ops: most passes only use their interfaces.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_GRADIENT_OPS
@@ -9,8 +9,8 @@
 
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
-/// The ops whose results count as constants for derivatives: no gradient passes
-/// through them, and what depends on them alone needs no derivative.
+/// Ops whose results are constants for differentiation: no gradient flows back
+/// through them, and ops that only depend on such results need no derivative.
 def Hfta_DetachedTrait : Hfta_MarkerTrait<"DetachedTrait">;
 
 def Hfta_StopGradientOp : Hfta_TensorOp<"stop_gradient", [

@@ -11,25 +11,28 @@
 
 namespace mlir::hfta {
 
-/// Returns the number of copies of an arrayed type, nothing for a shared one.
+/// Returns the number of copies of an arrayed type, or nothing for a shared
+/// type.
 std::optional<int64_t> getCopies(Type type);
 inline bool isArrayed(Type type) { return getCopies(type).has_value(); }
 inline bool isArrayed(Value value) { return isArrayed(value.getType()); }
 
-/// Returns the type arrayed over `copies`, or shared if there are none.
+/// Returns the tensor type arrayed over `copies`; a shared type if `copies` is
+/// nothing.
 RankedTensorType withCopies(Type type, std::optional<int64_t> copies);
 
-/// Returns the plain type of one copy.
+/// Returns the type of one copy: the tensor type without #hfta.copies.
 inline RankedTensorType getLogicalType(Type type) {
   return withCopies(type, std::nullopt);
 }
 
-/// Returns the copies of the first arrayed type, nothing if all are shared.
+/// Returns the number of copies of the first arrayed type, or nothing if all
+/// types are shared.
 std::optional<int64_t> getCopies(TypeRange types);
 
-/// Returns the bytes of one element as stored: a boolean takes one byte.
+/// Returns the size in bytes of one stored element. A boolean takes one byte.
 int64_t getElementBytes(Type elementType);
-/// Returns the bytes of one copy.
+/// Returns the size in bytes of one copy's tensor.
 int64_t getLogicalBytes(Type type);
 
 namespace detail {
@@ -44,31 +47,32 @@ int64_t countResultElements(Operation *op);
 /// How an op uses a trained parameter at one of its operands.
 struct ParameterUse {
   enum class Role {
-    none,   ///< not as a layer of a known kind
-    passed, ///< its elements go on in the result as they are
-    added,  ///< it is added to the other operand
-    weight, ///< it is the weight of a layer
+    none,   ///< in a way that isn't known as a layer's
+    passed, ///< the result consists of the parameter's elements, as for reshape
+    added,  ///< the parameter is added to the other operand, as a bias
+    weight, ///< the parameter is the weight of a layer
   };
   Role role = Role::none;
-  /// The kind of layer, if the parameter is its weight.
+  /// The kind of layer, if the role is `weight`.
   LayerKind kind = LayerKind::other;
-  /// The operand that is the layer's input.
+  /// Index of the operand that is the layer's input.
   std::optional<unsigned> input;
-  /// The operand that is the layer's bias, if the op adds it itself.
+  /// Index of the operand that is the layer's bias, if the op adds the bias
+  /// itself.
   std::optional<unsigned> bias;
-  /// For convolutions: how windows lie on the larger of the two activations, as
-  /// in the op's own attributes, and in how many groups.
+  /// For convolutions: the strides, dilations, padding and groups, as in the
+  /// op's own attributes. Windows move over the larger of input and output.
   DenseI64ArrayAttr strides, dilations, padding;
   int64_t groups = 1;
-  /// For a dense layer: maps of the iteration space to input, output gradient
-  /// and weight.
+  /// For a dense layer: the affine maps from the iteration space to input,
+  /// output gradient and weight, in this order.
   ArrayAttr maps;
 
   static ParameterUse pass() { return {Role::passed}; }
 };
 
-/// The ops whose arrayed operands agree on the number of copies; results are
-/// arrayed if and only if an operand is.
+/// Verifies that all arrayed operands have the same number of copies, and that
+/// results are arrayed if and only if an operand is.
 template <typename ConcreteType>
 class ArrayedTrait : public OpTrait::TraitBase<ConcreteType, ArrayedTrait> {
 public:
@@ -77,7 +81,7 @@ public:
   }
 };
 
-/// The marker traits, whose meaning HftaBase.td describes.
+/// Marker traits, described in HftaBase.td.
 template <typename ConcreteType>
 class AloneTrait : public OpTrait::TraitBase<ConcreteType, AloneTrait> {};
 template <typename ConcreteType>

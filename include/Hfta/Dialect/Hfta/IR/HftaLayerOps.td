@@ -1,4 +1,4 @@
-//===- HftaLayerOps.td - Contraction, convolution, pooling, ... *- tablegen -*-//
+//===- HftaLayerOps.td - Contraction, convolution, pooling -*- tablegen -*-===//
 
 #ifndef HFTA_LAYER_OPS
 #define HFTA_LAYER_OPS
@@ -41,9 +41,10 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// The convolutions. Layouts: input [batch, channels, spatial…], weight
-/// [outputs, channels / groups, spatial…], result [batch, outputs, spatial…].
-/// `padding` holds the low ends of all spatial axes, then the high ends.
+/// Convolutions. The shapes are [batch, channels, spatial…] for the input,
+/// [outputs, channels / groups, spatial…] for the weight and [batch, outputs,
+/// spatial…] for the result. `padding` lists the amounts at the low ends of all
+/// spatial axes, then those at the high ends.
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
         Hfta_ProducerTrait, Hfta_SumTrait, Hfta_ProductTrait,
@@ -101,9 +102,10 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
 // Pooling
 //===----------------------------------------------------------------------===//
 
-/// The poolings. `kernel`, `strides`, `dilations` have one entry for each
-/// spatial axis, `padding` the low ends, then the high ends (a ceil-mode export
-/// is expressed by more padding at the high end).
+/// Poolings. `kernel`, `strides` and `dilations` have one entry for each
+/// spatial axis. `padding` lists the amounts at the low ends of all spatial
+/// axes, then those at the high ends. Pooling with ceil_mode is expressed by
+/// more padding at the high ends.
 class Hfta_PoolingOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
         Hfta_SumTrait,
@@ -384,8 +386,8 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether a layer of this kind has the attributes of a convolution's
-    /// window.
+    /// Returns whether layers of this kind have windows, with strides,
+    /// dilations, padding and groups.
     static bool isConvolution(LayerKind kind) {
       return kind == LayerKind::convolution ||
              kind == LayerKind::transposed_convolution;

@@ -1,7 +1,8 @@
 //===- HftaMatrixOps.td - Inverses and eigenvectors --------*- tablegen -*-===//
 //
-// Symmetric matrices are packed: for n x n elements, the n(n+1)/2 of the lower
-// triangle are stored, row by row. A tensor of several has them along axis 0.
+// Algorithms on symmetric matrices. A symmetric n x n matrix is packed: the
+// n(n+1)/2 elements of its lower triangle are stored, row by row. A tensor
+// contains several matrices along axis 0.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_MATRIX_OPS
@@ -13,8 +14,8 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// An algorithm on each of the matrices along axis 0 of all operands and
-/// results. The result for a matrix doesn't depend on the other matrices.
+/// An algorithm on each matrix along axis 0 of all operands and results. The
+/// result for one matrix doesn't depend on the others.
 class Hfta_MatrixOp<string mnemonic>
     : Hfta_TensorOp<mnemonic, [Hfta_AloneTrait, Hfta_MatrixTrait], ["getFlops"]>;
 

@@ -47,10 +47,10 @@ def Hfta_MemoryPlanAttr : Hfta_Attr<"MemoryPlan", "memory_plan"> {
   let assemblyFormat = "`<` $copies `copies` `,` `[` $blocks `]` (`gradients` `[` $spilledGradients^ `]`)? `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Returns the plan noted on a module; null where there is none.
+    /// Returns the plan of a module, or null if it has none.
     static MemoryPlanAttr get(::mlir::Operation *module);
-    /// Returns the plan of a block's values; all are streamed if there is no
-    /// such block.
+    /// Returns which values of a block stay in memory; `streamed`, that is
+    /// none, if the plan has no such block.
     BlockMemory getBlock(int64_t block) const;
     bool spillsGradients(int64_t block) const;
   }];

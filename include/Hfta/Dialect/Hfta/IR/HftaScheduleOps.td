@@ -1,7 +1,7 @@
 //===- HftaScheduleOps.td - Tasks and schedules ------------*- tablegen -*-===//
 //
-// A program as data: tasks are lists of launches, schedules are lists of
-// commands. These ops aren't lowered to code; the runtime interprets them.
+// A program as data: tasks are lists of launches, and schedules are lists of
+// commands. They become constant tables, which the runtime interprets.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SCHEDULE_OPS
@@ -51,10 +51,10 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     (`by_copies` $by_copies^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    /// Makes the name that users read: "forward.0".
+    /// Returns the task's name for users, such as "forward.0".
     std::string getTaskName();
-    /// Finds the segments of role `workspace` that the task touches, in order;
-    /// none where memory isn't planned.
+    /// Returns the numbers of the segments of role `workspace` that the task
+    /// accesses, in ascending order; empty if memory isn't planned.
     ::llvm::SmallVector<int64_t> findWorkspaces();
   }];
   let hasVerifier = 1;
@@ -100,20 +100,21 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
     $sym_name (`stage` $stage^)? `keeps` $keeps attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    /// Returns the name by which the runtime asks for it, whichever the stage:
-    /// "step".
+    /// Returns the name by which the runtime asks for the schedule, which is
+    /// the same for all stages, such as "step".
     ::llvm::StringRef getKind();
-    /// Makes the symbol: "step.1", or "step" for the whole program.
+    /// Returns the symbol of a schedule: "step.1" for stage 1, or "step" for
+    /// stage -1, the whole program.
     static std::string makeName(::llvm::StringRef kind, int64_t stage);
-    /// Finds the segments that the schedule must keep, by their numbers in the
-    /// module.
+    /// Returns the numbers of the segments whose contents the schedule must
+    /// keep.
     ::llvm::SmallVector<int64_t> findKept(::mlir::SymbolTableCollection &symbols);
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
-/// A command that goes to a queue of a device.
+/// A command for a queue of a device.
 class Hfta_CommandOp<string mnemonic, list<Trait> traits = []>
     : Hfta_Op<mnemonic, !listconcat(traits, [
         ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp",
@@ -499,7 +500,7 @@ def Hfta_EveryOp : Hfta_Op<"every", [
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$period (`for` $which^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
-    /// Whether the commands are for some of the live copies alone.
+    /// Returns whether the commands run for only some of the copies.
     bool choosesCopies() {
       return getWhich() == DueKind::due || getWhich() == DueKind::others;
     }

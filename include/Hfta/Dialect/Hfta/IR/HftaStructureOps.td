@@ -95,7 +95,7 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
                    "Role":$role, CArg<"::mlir::Attribute", "{}">:$initial)>,
-    /// Builds a variable of the purpose's role, with a symbol that names the
+    /// Builds a variable with the role and the symbol that follow from its
     /// purpose.
     OpBuilder<(ins "PurposeAttr":$purpose, "::mlir::RankedTensorType":$type,
                    CArg<"::mlir::Attribute", "{}">:$initial)>
@@ -104,12 +104,15 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     RankedTensorType getTensorType() { return cast<RankedTensorType>(getType()); }
-    /// Returns the symbol of a variable that belongs to one copy alone.
+    /// Returns the symbol of a variable that only one copy has.
     static std::string getSymbolOfCopy(StringRef name, int64_t copy);
-    /// Makes this the variable of one copy alone. It keeps its own name.
+    /// Makes this the variable of only one copy. Its own name (getOwnName)
+    /// stays the same.
     void makeOfCopy(int64_t copy);
+    /// Returns whether the variable's purpose is of this kind.
     bool isFor(Purpose purpose);
-    /// Returns the variable's name in copies' models, checkpoints and exports.
+    /// Returns the variable's name in models before fusion, checkpoints and
+    /// exports.
     std::string getOwnName();
   }];
 }

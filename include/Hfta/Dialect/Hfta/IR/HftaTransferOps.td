@@ -1,6 +1,6 @@
 //===- HftaTransferOps.td - Between memory and the store ---*- tablegen -*-===//
 //
-// Commands of schedules for segments that have no memory of their own.
+// Commands of schedules that move segments into and out of the arena.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFER_OPS
@@ -44,8 +44,9 @@ def Hfta_FetchOp : Hfta_CommandOp<"fetch", [
                             DefaultValuedAttr<I64Attr, "0">:$ahead), place);
   let assemblyFormat = "$segment `at` $address `contents` $contents attr-dict";
   let extraClassDeclaration = [{
-    /// Finds the bytes of one instance in the arena; nothing where the segment
-    /// isn't known, or where constraint (C8) is violated.
+    /// Returns the size, in the arena, of one instance of the segment, in
+    /// bytes. Returns nothing if there is no such segment, or if constraint
+    /// (C8) is violated.
     std::optional<int64_t> findInstanceBytes();
   }];
   let hasVerifier = 1;

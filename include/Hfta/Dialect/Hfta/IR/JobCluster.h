@@ -8,12 +8,13 @@
 
 namespace mlir::hfta {
 
-/// Makes the cluster that a job describes; without devices if it has no
-/// `cluster`.
+/// Returns the cluster that a job describes, or a cluster without devices if
+/// the job has no clause `cluster`.
 planning::Cluster makeCluster(const Job &job);
 
-/// Completes links between the cluster's devices that the job doesn't describe
-/// by what was measured of them.
+/// Replaces those rates of links and that latency of the cluster which the job
+/// leaves at their initial values by measured ones. Also sets the measured
+/// slowdown.
 void measureCluster(const Job &job, const planning::MeasuredCosts &costs,
                     planning::Cluster &cluster);
 

@@ -1,8 +1,9 @@
 //===- JobOrder.h - The order that a job's stages work in -------*- C++ -*-===//
 //
-// Converts between a job, which names an order or lists it, and the orders of
-// all workers that lib/Planning works with. A stage of a job is a position of
-// the planner's pipeline, and a block of the job is a stage there.
+// Converts between the order of forwards and backwards as a job states it, by a
+// name or a list, and lib/Planning's orders, which list the actions of all
+// workers. Terms differ: the planner calls a job's stage a position of its
+// pipeline, and a job's block a stage.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_JOBORDER_H
@@ -13,15 +14,17 @@
 
 namespace mlir::hfta {
 
-/// Returns the pipeline that a job's cuts, replicas, groups and chunks make.
+/// Returns the pipeline that a job describes by cuts, replicas, groups and
+/// chunks.
 planning::PipelineShape getPipelineShape(const Job &job);
 
-/// Makes a valid order of this pipeline the job's own: lists it in
-/// Job::orderRows.
+/// Stores an order in the job, as the list Job::orderRows. The order must be
+/// valid for the job's pipeline.
 void setOrder(Job &job, const planning::Order &order);
 
-/// Makes the order of all workers of a job with several stages. An error says
-/// why there is none; `rows` is what its message calls a list of actions.
+/// Returns the order of all workers of a job with several stages, or an error
+/// that says why there is none. Error messages refer to the job's list of
+/// actions by the name `rows`.
 llvm::Expected<planning::Order> makeOrder(const Job &job,
                                           llvm::StringRef rows = "order_rows");
 

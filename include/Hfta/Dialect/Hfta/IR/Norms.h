@@ -7,12 +7,14 @@
 
 namespace mlir::hfta {
 
-/// Name of a unit attribute of an `hfta.sqrt` that takes the norm of a vector.
-/// The gradient of a norm of zero is zero, as in PyTorch; that of any other
-/// root of zero is infinite. The attribute is removed once gradients are built.
+/// Unit attribute of an `hfta.sqrt` whose result is the norm of a vector. The
+/// gradient of such a root at zero is zero, as in PyTorch, while it would be
+/// infinite for other roots. The attribute is removed once gradients have been
+/// built.
 inline constexpr llvm::StringLiteral kNormAttrName = "hfta.norm";
 
-/// Marks a root as a norm, unless it has been folded to a constant.
+/// Marks the op that defines `root` as a norm, unless it has been folded to a
+/// constant. Returns `root`.
 inline Value markNorm(Value root) {
   if (auto op = root ? root.getDefiningOp<SqrtOp>() : SqrtOp())
     op->setAttr(kNormAttrName, UnitAttr::get(op.getContext()));

@@ -1,7 +1,8 @@
 //===- OnnxNames.h - Names of Hfta's own in ONNX files ----------*- C++ -*-===//
 //
-// ONNX describes inference. What a training needs beyond that stands in a file
-// under these names, which the importer reads and export writes.
+// ONNX describes inference. Additional facts that a training needs are stored
+// in ONNX files under these names, which the importer reads and the exporter
+// writes.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_ONNXNAMES_H
@@ -11,24 +12,25 @@
 
 namespace mlir::hfta {
 
-/// Key of a metadata entry that lists running means and variances that a
-/// training leaves as they are, in the form of `kOnnxParametersKey`
-/// (Training.h). Batch normalizations normalize with them in training, too.
+/// Key of the metadata entry that lists running means and variances that a
+/// training must not change, one name per line like `kOnnxParametersKey`
+/// (Training.h). Batch normalizations use these statistics even in training.
 inline constexpr StringLiteral kOnnxFrozenStatisticsKey =
     "hfta.frozen_statistics";
 
-/// Domain of operators that ONNX lacks. A file that uses one defines it as a
-/// function of the file, so that every runtime can run it.
+/// Domain of operators that ONNX lacks. A file that uses such an operator also
+/// defines it, as a model-local function, so that every runtime can run the
+/// file.
 inline constexpr StringLiteral kOnnxDomain = "hfta";
 inline constexpr int64_t kOnnxDomainVersion = 1;
 
-/// The operator of that domain whose value is its input's, but through which no
-/// gradient flows back.
+/// Operator of the domain `kOnnxDomain` that returns its input and has gradient
+/// zero.
 inline constexpr StringLiteral kOnnxStopGradient = "StopGradient";
 
-/// Attribute of an imported model, and from there of its module: a list of
-/// texts for the line that says what is trained, about tensors that may be
-/// trained, or not, against the intention.
+/// Attribute of an imported model, later moved to the module: a list of notes
+/// about tensors that are perhaps trained, or frozen, unintentionally. The
+/// driver appends them to the line that says what is trained.
 inline constexpr StringLiteral kTrainingNotesAttrName = "hfta.training_notes";
 
 } // namespace mlir::hfta

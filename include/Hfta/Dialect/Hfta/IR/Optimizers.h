@@ -9,45 +9,50 @@ namespace mlir::hfta {
 
 class OptimizerUpdate;
 
-/// A tensor of each parameter's shape that the optimizer keeps from step to
-/// step.
+/// A state tensor of an optimizer, such as a momentum. There is one for each
+/// parameter, with the parameter's shape.
 struct OptimizerState {
-  llvm::StringLiteral name; ///< in checkpoints: NAME/parameter
+  llvm::StringLiteral name; ///< its name in checkpoints is NAME/parameter
   double initial = 0;
-  /// The flag or optional parameter that it requires; empty: it is always
-  /// there.
+  /// The flag or optional parameter without which this state doesn't exist;
+  /// empty if the state always exists.
   llvm::StringLiteral onlyWith = "";
 };
 
+/// The record of an optimizer: all that Hfta knows about it.
 struct OptimizerInfo {
   llvm::StringLiteral name;
   /// The parameters in the order of positional arguments; the first is the
   /// learning rate, "lr".
   llvm::ArrayRef<ParameterInfo> parameters;
   llvm::ArrayRef<OptimizerState> states;
-  /// Whether the update reads the variable "step", the number of steps done.
+  /// Whether the update reads the variable "step", the number of completed
+  /// steps.
   bool usesStep;
-  /// Builds one update of a parameter.
+  /// Builds the ops that update one parameter.
   void (*update)(OptimizerUpdate &update);
   llvm::StringLiteral text; ///< for docs/language.md
 
-  // Returns the states that exist, where `given` are the flags that hold and
-  // the optional parameters that have values.
+  // Returns the states that exist if the flags and optional parameters `given`
+  // are set.
   llvm::SmallVector<const OptimizerState *>
   getStates(ArrayRef<StringRef> given) const;
-  /// Returns the names of the scalars that the update reads.
+  /// Returns the names of the scalars that the update reads, in the order of
+  /// the operands of `hfta.optimizer_update`.
   llvm::SmallVector<StringRef> getScalars(ArrayRef<StringRef> given) const;
 };
 
 llvm::ArrayRef<OptimizerInfo> getOptimizers();
-/// Finds an optimizer by its name; null if there is none.
+/// Returns the optimizer of this name, or null.
 const OptimizerInfo *findOptimizer(llvm::StringRef name);
 
-/// Returns the flags that hold and the optional parameters that have values.
+/// Returns the names of the job's optimizer flags that are true, and of the
+/// optional parameters that have values.
 llvm::SmallVector<StringRef> getGivenOptions(const Job &job);
 
-/// Describes the optimizer by its name and the options that add a state: jobs
-/// with equal descriptions have checkpoints with the same tensors.
+/// Returns a text that identifies the set of state tensors of a job: the
+/// optimizer's name and all options that add or change a state. Jobs with equal
+/// texts have checkpoints with the same tensors.
 std::string describeStates(const Job &job);
 
 } // namespace mlir::hfta

@@ -12,11 +12,11 @@
 
 namespace mlir::hfta {
 
-/// Returns the number of stored elements of a matrix of `side` rows; nothing if
-/// they are too many for a tensor.
+/// Returns the number of stored elements of a matrix with `side` rows, or
+/// nothing if `side` is negative or at least 2^31.
 std::optional<int64_t> getPackedSize(int64_t side);
-/// Returns the number of rows of a matrix of `size` stored elements; nothing if
-/// there is no such matrix.
+/// Returns the number of rows of a matrix with `size` stored elements, or
+/// nothing if no matrix has that many.
 std::optional<int64_t> getPackedSide(int64_t size);
 
 } // namespace mlir::hfta

@@ -1,8 +1,8 @@
 //===- SampleMixing.h - Attributes about mixed samples ----------*- C++ -*-===//
 //
-// The samples of a batch are independent in an ordinary model: what it computes
-// for one depends on no other. A model that mixes them can be used with whole
-// batches alone.
+// In most models the samples of a batch are independent: the results for one
+// sample don't depend on another one. A model that mixes samples can only be
+// used with whole batches.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_SAMPLEMIXING_H
@@ -12,19 +12,19 @@
 
 namespace mlir::hfta {
 
-/// Marks a constant of an imported model whose elements would be others for
-/// another batch size. hfta-find-mixed-samples removes it.
+/// Unit attribute of a constant of an imported model: its elements depend on
+/// the batch size. hfta-find-mixed-samples removes it.
 inline constexpr llvm::StringLiteral kOfBatchSizeAttrName =
     "hfta.of_batch_size";
 
-/// The forward function of an imported model for a micro-batch of two samples,
-/// where those of the job hold one, in which nothing can be mixed.
-/// hfta-find-mixed-samples removes it.
+/// A second forward function of an imported model, for a micro-batch of two
+/// samples. Models whose job has a micro-batch of one sample have it, because
+/// mixing can't be seen in a batch of one. hfta-find-mixed-samples removes it.
 inline constexpr llvm::StringLiteral kForwardOfTwoName = "forward_of_two";
 
-/// Attributes of the module: the name of the node that mixes the samples of a
-/// batch on the way to the losses, and to the outputs. They are absent where
-/// samples are independent.
+/// Attributes of the module: the names of the first nodes that mix the samples
+/// of a batch on the way to the losses, and on the way to the outputs. An
+/// attribute is absent if samples are independent there.
 inline constexpr llvm::StringLiteral kLossMixedByAttrName =
     "hfta.loss_mixed_by";
 inline constexpr llvm::StringLiteral kOutputMixedByAttrName =

@@ -10,13 +10,14 @@
 
 namespace mlir::hfta {
 
-/// Returns the candidate that `name` is probably a misspelling of; empty if
-/// none is near.
+/// Returns the candidate of which `name` is probably a misspelling, by edit
+/// distance; empty if none is near enough.
 llvm::StringRef findNearest(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// Returns "did you mean 'x'?" if a candidate is near, otherwise "`what` are
-/// 'a', 'b'"; empty without candidates.
+/// Returns a hint for a message about an unknown name: "did you mean 'x'?" if a
+/// candidate is near, else the text `what` and all candidates, "WHAT: 'a',
+/// 'b'"; empty if there are no candidates.
 std::string suggest(llvm::StringRef name,
                     llvm::ArrayRef<llvm::StringRef> candidates,
                     llvm::StringRef what);

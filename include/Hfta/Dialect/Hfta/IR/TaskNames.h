@@ -1,7 +1,8 @@
 //===- TaskNames.h - Names of tasks' parts and of schedules -----*- C++ -*-===//
 //
-// Tasks and schedules are found by name, and a new one needs no entry in a
-// list. These are the names that more than one place of the compiler uses.
+// Names of tasks' parts and of schedules that several files of the compiler
+// use. Tasks and schedules are found by name, so that a new one needs no entry
+// in a list.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_TASKNAMES_H
@@ -12,62 +13,66 @@
 
 /// Parts of tasks.
 namespace mlir::hfta::parts {
-/// The undivided function of a micro-batch's training and evaluation, or of an
-/// inference, whose ops hfta-split-tasks distributes to tasks of the parts
-/// below.
+/// Functions from which hfta-split-tasks makes the tasks of the parts below:
+/// the training or evaluation of one micro-batch, and an inference.
 constexpr StringLiteral kTraining = "training";
 constexpr StringLiteral kEvaluation = "evaluation";
 constexpr StringLiteral kInference = "inference";
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
-/// Runs again those ops of a forward that the backward needs.
+/// Repeats those ops of a forward whose results the backward needs and the
+/// forward hasn't saved.
 constexpr StringLiteral kRecompute = "recompute";
 constexpr StringLiteral kBackward = "backward";
-/// The second part of a backward that is split in two: gradients that no other
-/// block waits for.
+/// The second half of a backward that is split in two: the gradients of
+/// weights, for which no other block waits.
 constexpr StringLiteral kBackwardWeight = "backward_weight";
-/// The update of running statistics from those of one micro-batch.
+/// Updates running statistics with those of one micro-batch.
 constexpr StringLiteral kStatistics = "statistics";
-/// Second versions of forward, backward and backward_weight, which also add up
-/// the moments that a preconditioner takes; and the version for moments that
-/// all copies share, which runs once for all.
+/// Versions of forward, backward and backward_weight that also add up the
+/// second moments that a preconditioner needs.
 constexpr StringLiteral kForwardMoments = "forward_moments";
 constexpr StringLiteral kBackwardMoments = "backward_moments";
 constexpr StringLiteral kBackwardWeightMoments = "backward_weight_moments";
+/// Adds up the moments of inputs that all copies share. It runs once for all
+/// copies.
 constexpr StringLiteral kSharedMoments = "shared_moments";
-/// Where targets are drawn at random, this replaces the second versions of
-/// backward: a backward from the loss for these targets, for the moments alone.
+/// A backward from the loss for randomly drawn targets, which only adds up
+/// moments. It replaces the versions of backward with moments if targets are
+/// drawn at random.
 constexpr StringLiteral kSampledMoments = "sampled_moments";
-/// Updates the running means of a preconditioner's moments, and their inverses.
+/// Updates the running means of a preconditioner's moments (the factors).
 constexpr StringLiteral kCurvature = "curvature";
+/// Inverts factors, or computes their eigenvectors.
 constexpr StringLiteral kInvert = "invert";
-/// Multiplies gradients by inverses, and computes the factors that the products
-/// are scaled with.
+/// Multiplies gradients by the inverses of factors.
 constexpr StringLiteral kPrecondition = "precondition";
+/// Computes the number by which preconditioned gradients are multiplied to
+/// limit the step.
 constexpr StringLiteral kScale = "scale";
-/// Other versions of backward, backward_weight, their second versions and
-/// precondition, for steps with rows of a single micro-batch: for some layers
-/// the gradient is never formed, but the preconditioned gradient is made from
-/// the rows.
+/// Versions of backward, backward_weight and precondition, with and without
+/// moments, for steps of one micro-batch. For some layers they compute the
+/// preconditioned gradient directly from the rows of input and output gradient,
+/// without forming the gradient.
 constexpr StringLiteral kBackwardRows = "backward_rows";
 constexpr StringLiteral kBackwardRowsMoments = "backward_rows_moments";
 constexpr StringLiteral kBackwardWeightRows = "backward_weight_rows";
 constexpr StringLiteral kBackwardWeightRowsMoments =
     "backward_weight_rows_moments";
 constexpr StringLiteral kPreconditionRows = "precondition_rows";
-/// Adds the sums of another group or rank.
+/// Adds up the partial sums of another group or rank.
 constexpr StringLiteral kCombine = "combine";
-/// Computes the loss as users read it, where tasks add up sums.
+/// Computes the mean loss that users see from the sum that tasks have added up.
 constexpr StringLiteral kReport = "report";
 constexpr StringLiteral kNorm = "norm";
-/// Computes the factor that gradients are multiplied with, from their norms.
+/// Computes the number by which gradients are multiplied, from their norms.
 constexpr StringLiteral kClip = "clip";
 constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
 
-/// Returns the part that the second versions of a part's tasks have; empty: it
-/// has none.
+/// Returns the part that is the version of `part` with moments; empty if there
+/// is none.
 inline StringRef getMomentsPart(StringRef part) {
   if (part == kForward)
     return kForwardMoments;
@@ -77,7 +82,8 @@ inline StringRef getMomentsPart(StringRef part) {
                                  : StringRef();
 }
 
-/// Returns the part that a part's versions for rows have; empty: it has none.
+/// Returns the part that is the version of `part` for rows; empty if there is
+/// none.
 inline StringRef getRowsPart(StringRef part) {
   if (part == kBackward)
     return kBackwardRows;
@@ -90,14 +96,15 @@ inline StringRef getRowsPart(StringRef part) {
   return part == kPrecondition ? StringRef(kPreconditionRows) : StringRef();
 }
 
-/// Whether the part has one task, of no block, which runs with the last block:
-/// it uses losses, or results of all blocks.
+/// Returns whether the part has a single task, which has no block and runs in
+/// the stage of the last block, because it uses the losses or the results of
+/// all blocks.
 inline bool isOfLastBlock(StringRef part) {
   return part == kReport || part == kScale;
 }
 } // namespace mlir::hfta::parts
 
-/// Names of the schedules that the runtime asks for.
+/// Names of the schedules that the runtime runs.
 namespace mlir::hfta::schedules {
 constexpr StringLiteral kInitialize = "initialize";
 constexpr StringLiteral kStep = "step";
@@ -105,9 +112,10 @@ constexpr StringLiteral kAccumulate = "accumulate";
 constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
-// Turns of several steps: what some copies need for a step is fetched, they run
-// several steps, and it is dropped again. With two sets of buffers, a turn's
-// data may be fetched while the last turn still runs.
+// Schedules for windows of several steps: `begin_turn` fetches the state of
+// some copies, `turn_step` runs one of their steps, and `end_turn` writes the
+// state back. If two turns' state fits into memory, `begin_turn_beside` fetches
+// the next turn's state while the present turn still runs.
 constexpr StringLiteral kBeginTurn = "begin_turn";
 constexpr StringLiteral kBeginTurnBeside = "begin_turn_beside";
 constexpr StringLiteral kTurnStep = "turn_step";

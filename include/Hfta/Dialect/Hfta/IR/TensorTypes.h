@@ -1,6 +1,6 @@
 //===- TensorTypes.h - Types of ranked tensors ------------------*- C++ -*-===//
 //
-// Types of values that are ranked tensors, as all values of the dialect are.
+// Helpers for values that are ranked tensors. All values of the dialect are.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_TENSORTYPES_H

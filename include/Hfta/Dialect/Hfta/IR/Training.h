@@ -1,8 +1,8 @@
 //===- Training.h - Why a parameter is trained or not -----------*- C++ -*-===//
 //
 // Which parameters a job trains follows from the model's file and from the
-// job's clauses. The front ends decide and note on each variable the rule that
-// did; messages and the compiled program repeat it.
+// job's clauses. The front ends decide, and note on each variable the rule by
+// which they decided. Messages and the compiled program repeat this rule.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_TRAINING_H
@@ -19,6 +19,7 @@
 
 namespace mlir::hfta {
 
+/// The rules that decide whether a parameter is trained (HFTA_TRAINING_RULES).
 enum class TrainingRule : uint32_t {
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
   identifier = (number),
@@ -26,36 +27,38 @@ enum class TrainingRule : uint32_t {
 #undef HFTA_TRAINING_RULE
 };
 
-/// Whether a parameter that `rule` decides on is trained.
+/// Returns whether parameters to which `rule` applies are trained.
 bool isTrained(TrainingRule rule);
-/// Returns the words for a message, such as "by a freeze clause".
+/// Returns the rule in words for a message, such as "by a freeze clause".
 StringRef describe(TrainingRule rule);
 
-/// Trains or freezes the variable and notes why.
+/// Makes the variable trained or frozen, as the rule says, and notes the rule
+/// on it.
 void setTrainingRule(VariableOp variable, TrainingRule rule);
 /// Returns the rule noted on a variable, or the one that follows from its
 /// `trained` flag.
 TrainingRule getTrainingRule(VariableOp variable);
 
-/// Key of an ONNX file's metadata entry that lists the trained parameters:
-/// names of initializers, one per line. No name holds a line break: the
-/// importer refuses those that do.
+/// Key of the metadata entry of an ONNX file that lists the trained parameters:
+/// the names of initializers, one per line. The importer refuses files with a
+/// line break in a name.
 inline constexpr StringLiteral kOnnxParametersKey = "hfta.parameters";
 
-/// A pattern of names as `freeze` and `trainable` take it: a glob of `*`, `?`
-/// and `[…]`.
+/// A pattern of parameter names in a clause `freeze` or `trainable`: a glob
+/// with `*`, `?` and `[…]`.
 class ParameterPattern {
 public:
   explicit ParameterPattern(StringRef text);
 
   StringRef getText() const { return *text; }
-  /// Returns why the text is not a pattern, empty if it is one.
+  /// Returns why the text is not a valid pattern; empty if it is valid.
   StringRef getError() const { return error; }
-  /// Whether the name matches. False for a text that is not a pattern.
+  /// Returns whether the name matches; false if the pattern is invalid.
   bool matches(StringRef name) const { return glob && glob->match(name); }
 
 private:
-  /// The pattern's text. The glob points into it, so it must not move.
+  /// The pattern's text, on the heap because the glob keeps a reference to it
+  /// when this object is moved.
   std::unique_ptr<std::string> text;
   std::optional<llvm::GlobPattern> glob;
   std::string error;
@@ -68,16 +71,17 @@ public:
   TrainingClauses(ArrayRef<std::string> freeze,
                   ArrayRef<std::string> trainable);
 
-  /// Returns the rule of the clause that decides on `name`, if one does.
+  /// Returns the rule of the clause that matches `name`, or nothing if none
+  /// does.
   std::optional<TrainingRule> decide(StringRef name) const;
 
-  /// Reports an error in a pattern; `isTrainable` and `index` identify the
+  /// Called for each wrong pattern. `isTrainable` and `index` identify the
   /// pattern.
   using Report = llvm::function_ref<void(bool isTrainable, size_t index,
                                          const Twine &message)>;
-  /// Checks that each pattern is one and has an effect. `freezable` and
-  /// `trainable` are the names that clauses of the two kinds may match. False
-  /// after a report.
+  /// Checks that each pattern is valid and has an effect. `freezable` and
+  /// `trainable` are the names that the patterns of the two clauses may match.
+  /// Returns false if it has reported an error.
   bool check(ArrayRef<StringRef> freezable, ArrayRef<StringRef> trainable,
              Report report) const;
 

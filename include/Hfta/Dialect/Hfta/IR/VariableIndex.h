@@ -1,8 +1,8 @@
 //===- VariableIndex.h - Variables by their purpose -------------*- C++ -*-===//
 //
-// Looks up a variable by its purpose, so that a pass finds what an earlier pass
-// has declared: the step counter, the gradient of a parameter, the tensor of a
-// data field.
+// Looks up a variable by its purpose, such as the step counter, the gradient of
+// a parameter or the tensor of a data field. Passes find the variables of
+// earlier passes in this way.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_VARIABLEINDEX_H
@@ -13,8 +13,8 @@
 
 namespace mlir::hfta {
 
-/// The variables of a module or model, by purpose. It doesn't follow changes of
-/// the module, except those reported by `insert`.
+/// The variables of a module or model, by purpose. Variables that are created
+/// later must be added by `insert`.
 class VariableIndex {
 public:
   /// Makes an empty index.
@@ -24,16 +24,16 @@ public:
 
   void insert(VariableOp variable);
 
-  /// Returns the variable of a purpose; null if there is none. If each copy has
-  /// its own, returns the first.
+  /// Returns the variable with this purpose, or null. If each copy has its own,
+  /// returns the first one.
   VariableOp lookup(PurposeAttr purpose) const {
     return byPurpose.lookup(purpose);
   }
   VariableOp lookup(Purpose purpose, StringRef name = {}) const {
     return lookup(PurposeAttr::get(context, purpose, name));
   }
-  /// Returns the variable that belongs to another one: its gradient, its
-  /// "momentum".
+  /// Returns the variable with a purpose that refers to another variable, such
+  /// as the gradient of `variable`, or null.
   VariableOp lookupOf(VariableOp variable, Purpose purpose,
                       StringRef name = {}) const {
     return lookup(PurposeAttr::getOf(

@@ -1,18 +1,19 @@
 //===- VariableNames.h - Symbols of variables -------------------*- C++ -*-===//
 //
-// How symbols are chosen so that no two of a module collide. A model's tensors
-// have the names that its file gives them, which in ONNX files may hold any
-// character; symbols that the compiler declares itself begin with "hfta.". A
-// model's name that begins so, or like the symbols of functions, gets a prefix,
-// so that no name of a user collides with a variable of the compiler.
+// Chooses symbols so that no two in a module collide. A model's tensors have
+// the names of its file, which in ONNX files may contain any character. Symbols
+// of the compiler begin with "hfta.". If a model's name begins like a symbol of
+// the compiler, or like one of functions, it gets a prefix, so that no user's
+// name collides with the compiler's.
 //
-//   step                  "hfta.step"
-//   lr, a setting         "hfta.hyper_parameter/lr"
-//   gradient of fc.weight "hfta.gradient/fc.weight"
-//   "hfta.step" of a file "hfta.model/hfta.step"
+//   variable                     symbol
+//   step                         "hfta.step"
+//   the hyper-parameter lr       "hfta.hyper_parameter/lr"
+//   the gradient of fc.weight    "hfta.gradient/fc.weight"
+//   "hfta.step" in a model file  "hfta.model/hfta.step"
 //
-// Symbols are for readers: passes find a variable by its `purpose`
-// (VariableIndex.h), and users see it by its `known_as`.
+// Symbols are only for readers of modules. Passes find a variable by its
+// `purpose` (VariableIndex.h), and users see its name `known_as`.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_VARIABLENAMES_H
@@ -25,19 +26,20 @@
 
 namespace mlir::hfta::names {
 
-/// The prefix of symbols of functions that compute a task, and of kernels.
+/// Prefix of the symbols of functions that compute a task.
 constexpr StringLiteral kTaskPrefix = "task/";
+/// Prefix of the symbols of kernels.
 constexpr StringLiteral kKernelPrefix = "kernel/";
 
-/// Returns 63 bits of a name's FNV-1a hash: the random stream of values that
-/// are drawn under this name. Source: Fowler, Noll and Vo, IETF
-/// draft-eastlake-fnv.
+/// Returns the upper 63 bits of the FNV-1a hash of a name. It identifies the
+/// stream of random numbers that are drawn for the tensor of this name. Source:
+/// Fowler, Noll and Vo, IETF draft-eastlake-fnv.
 int64_t hash(StringRef name);
 
-/// Returns a symbol that no model's tensor has.
+/// Returns the symbol "hfta.TEXT", which no tensor of a model has.
 std::string getCompilerSymbol(const Twine &text);
-/// Returns the symbol of a tensor that a model's file or a job's layer calls
-/// `name`.
+/// Returns the symbol of the tensor that a model's file, or a layer of a job,
+/// calls `name`.
 std::string getModelSymbol(StringRef name);
 
 } // namespace mlir::hfta::names
