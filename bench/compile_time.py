@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Measures hftac's time and the size of its code, by the number of copies or for models
-that are hard to compile.
+"""Measures hftac's time and the size of the code that it generates, for several numbers of
+copies or for models that are hard to compile.
 
     bench/compile_time.py [--hftac build/bin/hftac] [--job examples/fashion/sweep.hfta]
                           [--copies 1 32] [--runs 5]
     bench/compile_time.py --cases [NAME ...] [--hftac build/bin/hftac] [--runs 5]
 
-For each number of copies, or each case of hard_cases.py, prints the shortest time of
-several runs, also by phase, the processor time in it, the peak memory, and the size of
-the program's code segment in bytes; then the costs of the largest number of copies
-relative to the smallest. Needs only Python's standard library."""
+For each number of copies, or each case of hard_cases.py, prints the figures of the fastest
+of several runs: its time, the processor time in user mode, the peak memory, the size of
+the program's code segments in bytes, and the time of each phase. For several numbers of
+copies, also prints how much time and code grow from the smallest to the largest. Needs
+only Python's standard library."""
 
 import argparse
 import dataclasses
@@ -27,7 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def with_copies(text, copies):
-    """Returns the job with a list of this many learning rates and no other list."""
+    """Returns the job with a list of `copies` learning rates as the only optimizer
+    setting."""
     rates = ", ".join(repr(1e-4 * (1 + i / copies)) for i in range(copies))
     return re.sub(r"^(\s*optimizer\s+\w+)\(.*?\)", rf"\1(lr = [{rates}])", text,
                   flags=re.M)
@@ -67,7 +69,7 @@ def compile_once(hftac, arguments, binary):
 
 
 def measure(hftac, arguments, binary, runs):
-    """Returns the shortest of several runs."""
+    """Compiles `runs` times and returns the fastest run."""
     return min((compile_once(hftac, arguments, binary) for _ in range(runs)),
                key=lambda run: run.seconds)
 

@@ -36,7 +36,7 @@ from timed_runs import bench, best
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 
-from arguments import list_of, positive  # noqa: E402  (of another folder)
+from arguments import list_of, positive  # noqa: E402  (found by the path above)
 
 JOB = ROOT / "examples/fashion/sweep.hfta"
 PEER = ROOT / "bench" / "copies_peer.py"
@@ -47,7 +47,7 @@ SET_CHILD_SUBREAPER = 36  # an option of prctl
 
 
 def find_torch(python):
-    """Returns PyTorch's version and nothing, or nothing and the reason."""
+    """Returns (PyTorch's version, None), or (None, the reason why it can't be used)."""
     if not python:
         return None, "name a Python that has PyTorch by --torch or HFTA_TORCH_PYTHON"
     try:
@@ -61,7 +61,7 @@ def find_torch(python):
 
 
 class Measurement:
-    """The programs, and the rows that were measured so far."""
+    """The compiled programs, the rows measured so far, and those that are left out."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -100,7 +100,8 @@ class Measurement:
         print(f"error: row {row} is left out: {reason}", file=sys.stderr, flush=True)
 
     def compile_for_v3(self):
-        """Compiles both programs, which themselves know whether they can run here."""
+        """Compiles both programs for x86-64-v3. If a program reports that this processor
+        lacks the features, leaves out the row."""
         for name in ("8", "1"):
             self.programs[f"{name}-v3"] = self.compile(
                 f"{name}-v3", [*self.arguments[name], "--cpu=x86-64-v3"])
@@ -139,9 +140,10 @@ class Measurement:
                  self.measure_peak(self.programs["1"], len(self.copies)))
 
     def measure_peak(self, binary, count):
-        """Returns the sum of the peaks of resident memory of processes, in bytes. A
-        process's ru_maxrss is at least that of the process that forked it. So a shell,
-        which is small, starts them, and this process inherits them."""
+        """Runs `count` processes at once and returns the sum of their peaks of resident
+        memory, in bytes. A process's ru_maxrss is at least that of the process that forked
+        it, so they are started by a shell, which is small. As subreaper, this process
+        becomes their parent when the shell ends, and can wait for them."""
         ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
         command = [binary, "bench", f"--steps={MEMORY_STEPS}", *self.flags]
         processes = [int(subprocess.run(
@@ -169,8 +171,8 @@ class Measurement:
                      seconds["8"], seconds["1"])
 
     def add(self, row, what, ours, other, **more):
-        """Adds a row and prints it. Its ratio says how many times as fast we are, or
-        what part of the memory or time of the other we need."""
+        """Adds a row and prints it. Its ratio is the other's time divided by ours; in the
+        rows memory and compile, our memory or time divided by the other's."""
         ratio = ours / other if row in ("memory", "compile") else other / ours
         self.rows.append({"row": row, "what": what, "hfta": ours, "other": other,
                           "ratio": ratio, **more})

@@ -28,7 +28,7 @@ WARM_UP = 5
 
 
 def by_eager(models, copies):
-    """Returns a step, which trains all models and returns their losses."""
+    """Returns a function that trains all models for one step and returns their losses."""
     optimizers = [
         torch.optim.Adam(model.parameters(), lr=values["lr"],
                          betas=(values["beta1"], values["beta2"]), eps=values["eps"],
@@ -47,7 +47,8 @@ def by_eager(models, copies):
 
 
 class StackedAdam:
-    """Adam on tensors whose first axis is the copies'."""
+    """Adam for all copies at once. The first axis of each parameter, gradient and moment is
+    the copy."""
 
     def __init__(self, parameters, copies):
         self.parameters, self.steps = parameters, 0
@@ -71,7 +72,7 @@ class StackedAdam:
 
 
 def by_vmap(models, copies):
-    """Returns a step, which trains all models and returns their losses."""
+    """Returns a function that trains all models for one step and returns their losses."""
     stacked, _ = torch.func.stack_module_state(models)
     parameters = {name: value.detach() for name, value in stacked.items()}
     optimizer = StackedAdam(parameters, copies)

@@ -11,9 +11,10 @@ Each round runs every scheduler and model parallelism in turn. For each schedule
 the median of the ratios of neighbouring runs; the makespan relative to the simulated one
 and to the least possible one by the measured times; and whether all checkpoints have the
 same bytes as when each job is trained alone. --scale makes all jobs that many times as
-long. --groups measures eight copies of a deep network in the memory of one, whose groups
-sit at all seats, against the same job with all threads at one seat. Jobs spill into the
-folder, which should be on a disk. Needs only Python's standard library."""
+long. --groups measures eight copies of a deep network in the memory of one: the job is
+divided into parts that train at all seats, and compared with the same job with all threads
+at one seat. Jobs spill into the folder, which should be on a disk. Needs only Python's
+standard library."""
 
 import argparse
 import json
@@ -44,7 +45,7 @@ CNN = """  conv1 = conv(image, 16, 3, padding = 1)
   hidden = relu(linear(flatten(pool2), 64))
   return output = linear(hidden, 10)"""
 
-# Layers, batch, optimizer, memory budget or nothing, and steps.
+# The jobs by name: layers, batch size, optimizer, memory budget ('' for none), and steps.
 JOBS = {
     "array": (CNN, 32, "adam(lr = [1e-3, 1e-2, 3e-3, 1e-4])", "", 300),
     "wide": (make_layers(5, 768), 2048, "adam(lr = 1e-3)", "70MiB", 12),
@@ -104,7 +105,7 @@ class Fleet:
         self.train("alone", "--no-progress", "--threads", "1")
 
     def train_at_seats(self, scheduler):
-        """Returns the seconds of a run."""
+        """Trains all jobs together and returns the seconds that this took."""
         options = self.options
         messages = self.train(
             "together", "--seats", str(options.seats), "--threads", str(options.threads),
@@ -112,9 +113,9 @@ class Fleet:
         return float(re.search(r": ([0-9.]+) s, seats taken", messages)[1])
 
     def simulate(self, scheduler):
-        """Returns the simulated makespan of the last run and the least possible one. Only
-        in small cases does the simulation know the exact scheduler; otherwise lrtf stands
-        in for it."""
+        """Simulates the last run with the step times that it measured. Returns the
+        makespan and a lower bound of all schedules' makespans, in seconds. hftac simulates
+        the scheduler `exact` only for small workloads; else lrtf's makespan is returned."""
         result = json.loads(run(self.options.hftac, "--simulate=workload.json", "--json",
                                 folder=self.folder).stdout)
         known = result["schedulers"].get(scheduler) or result["schedulers"]["lrtf"]
@@ -147,7 +148,9 @@ def parse_options():
 
 
 def measure(fleet, options):
-    """Returns for each scheduler the seconds and the ratios to the other runs."""
+    """Returns for each scheduler a list with a tuple per round: its speed relative to model
+    parallelism, its time relative to the simulated makespan and to the lower bound, and the
+    number of checkpoint files that differ."""
     rows = {name: [] for name in options.schedulers.split(",")}
     for _ in range(options.rounds):
         for name, own in rows.items():
@@ -163,7 +166,8 @@ def measure(fleet, options):
 
 
 def measure_groups(fleet, options):
-    """Prints how many times as fast the groups at all seats are."""
+    """Prints the speed of parts of the job at all seats relative to the whole job at
+    one."""
     threads = ["--threads", str(options.threads)]
     ratios = []
     for _ in range(options.rounds):

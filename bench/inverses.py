@@ -4,12 +4,12 @@
     bench/inverses.py [--rounds 7] [--threads 2] [--cpu native] [--copies 1]
 
 Inverts 256 matrices of 16 to 256 rows and eight of 512 to 2304, in f32. Prints flops per
-second (n³ for a matrix), and the speed relative to OpenBLAS on as many threads: the
-better of threads that each take matrices, and of OpenBLAS' own threads on one matrix
-after another. `--copies` divides the matrices among copies. Needs the Debian package
-libopenblas-dev. Exits with 1 if a number is wrong, or if the goals of --goals aren't met:
-a geometric mean of 3 over 16 to 256 rows, each of these at least 1.5, and 1.0 for larger
-ones; with 3 if something is missing."""
+second (counted as n³ for a matrix of n rows), and the speed relative to OpenBLAS on as
+many threads: the better of threads that each invert other matrices, and of OpenBLAS' own
+threads on one matrix after another. `--copies` divides the matrices among copies. Needs the
+Debian package libopenblas-dev. Exits with 1 if a number is wrong, or if the goals of
+--goals aren't met: a geometric mean of 3 over 16 to 256 rows, each of these at least 1.5,
+and 1.0 for larger ones; with 3 if something is missing."""
 
 import argparse
 import pathlib
@@ -21,14 +21,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "bench" / "inverses"
 sys.path.insert(0, str(ROOT / "bench" / "kernels"))
 
-import cases  # noqa: E402  (the job of a program of kernels)
+import cases  # noqa: E402  (found by the path above)
 
 SMALL = [16, 32, 64, 128, 256]
 LARGE = [512, 1024, 2304]
 
 
 def write_module(sizes, copies):
-    """Writes a task for each size: forward.0 and on, of variables SIZE/factor etc."""
+    """Returns a module with one task for each pair (rows, matrices) in `sizes`: forward.0,
+    forward.1, ... Their variables are named ROWS/factor, ROWS/damping, ..."""
     text = cases.make_job(copies) + 'module attributes {hfta.job = #job, hfta.phase = "train"} {\n'
     tasks = ""
     for index, (rows, count) in enumerate(sizes):

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "bench" / "kernels"
 sys.path.insert(0, str(SOURCE))
 
-import cases  # noqa: E402  (beside the driver)
+import cases  # noqa: E402  (found by the path above)
 
 
 def build(options, folder, chosen):
@@ -32,7 +32,8 @@ def build(options, folder, chosen):
     (folder / "cases.inc").write_text(cases.make_table(chosen))
     run(options.hftac, module, "--emit=obj", "-o", folder / "kernels.o",
         f"--cpu={options.cpu}")
-    # Without -m: the driver runs on every processor until it knows which one this is.
+    # The driver is compiled without -m flags: it checks the processor's features at run
+    # time before it uses them.
     run(CXX, "-O2", "-std=c++17", "-I", folder, "-I", ROOT / "runtime/include", "-I", SOURCE,
         *sorted(SOURCE.glob("*.cpp")), folder / "kernels.o",
         options.build / "lib/libhfta_runtime.a", "-ldnnl", "-lxsmm",

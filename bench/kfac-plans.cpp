@@ -1,8 +1,9 @@
-//===- kfac-plans.cpp - Published runs of K-FAC, replayed -----------------===//
+//===- kfac-plans.cpp - Simulates published runs of K-FAC -----------------===//
 //
-// Prints as JSON for kfac_plans.py: the times of published runs of K-FAC, the
-// times that the model predicts for them, and the predicted times of our plans;
-// and how long it takes to make a plan for many factors and ranks.
+// Prints JSON for kfac_plans.py: for each published network
+// (PublishedFactors.h) the published times of a step, the times that the cost
+// model predicts for the published plans, and those that it predicts for Hfta's
+// plans; and how long planning takes for many factors and ranks.
 //===----------------------------------------------------------------------===//
 
 #include "PublishedFactors.h"
@@ -14,6 +15,9 @@
 
 using namespace mlir::hfta::planning;
 
+/// Plans a network and returns the predicted step: "seconds", "sent" (the
+/// number of inverses that are broadcast) and "owners" (1 plus the highest rank
+/// that broadcasts one).
 static llvm::json::Object getOurs(const PublishedNetwork &network,
                                   bool isOverlapped) {
   KfacModel model = network.getModel();
@@ -30,6 +34,7 @@ static llvm::json::Object getOurs(const PublishedNetwork &network,
       {"owners", owners}};
 }
 
+/// Returns a network's published and predicted times, in seconds.
 static llvm::json::Object getRuns(const PublishedNetwork &network) {
   llvm::json::Array published, replayed;
   for (size_t plan = 0; plan < 3; ++plan) {
@@ -46,7 +51,7 @@ static llvm::json::Object getRuns(const PublishedNetwork &network) {
       {"overlapped", getOurs(network, /*isOverlapped=*/true)}};
 }
 
-/// Returns the seconds that a function takes.
+/// Returns how many seconds a call of the function takes.
 static double measure(llvm::function_ref<void()> act) {
   auto begin = std::chrono::steady_clock::now();
   act();
@@ -55,6 +60,8 @@ static double measure(llvm::function_ref<void()> act) {
   return seconds.count();
 }
 
+/// Returns how many seconds planning takes for a large model on 1024 ranks: the
+/// plan "balanced" alone, and the choice among all plans.
 static llvm::json::Object measureLargeModel() {
   constexpr int64_t kRanks = 1024;
   KfacModel model = makeLargeModel();

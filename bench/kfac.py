@@ -7,13 +7,13 @@ K-FAC and with Adam at the best of eight learning rates.
 
 The MLP has 784, 256, 128 and 10 features, batches of 512 and the target .35; the CNN of
 examples/fashion has batches of 256 and the target .45. A training has reached the target
-when the mean loss of ten steps is at most that. Each seed draws the weights, and takes
-its own best rate for Adam. K-FAC isn't given a list of rates: it has lr .1 and its
-defaults, without momentum or with .9. Seconds are those of the steps only, for one copy
-with the first seed. Runs take turns, and the lower quartile counts, as other processes on
-the machine disturb some of them. With --goals, exits with 1 if K-FAC without momentum
-needs more than half of Adam's steps, or on the MLP more than .9 of its time. Needs
-Debian's dataset-fashion-mnist and Python's standard library."""
+when the mean loss of ten successive steps is at most that. Each seed draws other weights,
+and for each, Adam's best rate is chosen. K-FAC isn't given a list of rates: it has lr .1
+and its defaults, without momentum or with .9. Seconds are those of the steps only, for one
+copy with the first seed. Runs take turns, and the lower quartile counts, as other processes
+on the machine disturb some of them. With --goals, exits with 1 if K-FAC without momentum
+needs more than half of Adam's steps, or on the MLP more than .9 of its time. Needs Debian's
+dataset-fashion-mnist and Python's standard library."""
 
 import argparse
 import dataclasses
@@ -27,7 +27,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 RATES = [5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 3e-2]
-WINDOW = 10  # the number of steps whose mean loss counts
+WINDOW = 10  # the number of successive steps whose mean loss is compared with the target
 
 MLP = """
 model net(image: f32[batch, 1, 28, 28]) {
@@ -49,7 +49,7 @@ class Network:
     batch: int
     target: float
     steps: int                  # enough for Adam's best rate to reach the target
-    goal_of_time: float | None  # relative to Adam's
+    goal_of_time: float | None  # at most this multiple of Adam's time, or None
 
 
 NETWORKS = {
@@ -68,7 +68,8 @@ def kfac(momentum):
             "  precondition kfac()\n")
 
 
-# The steps and times of the other methods are divided by those of the first one.
+# The methods and their clauses. Adam's depends on the best rate. Steps and times are
+# printed relative to Adam's.
 METHODS = {"Adam": None, "K-FAC": kfac(0), "K-FAC, momentum .9": kfac(0.9)}
 
 
@@ -97,7 +98,7 @@ train sweep {{
         return binary
 
     def train(self, binary, *arguments):
-        """Returns the events of the log."""
+        """Trains and returns the events of the log."""
         log = binary.with_suffix(".jsonl")
         subprocess.run([binary, "train", "--data", self.options.data, "--log", log,
                         "--no-progress", *self.options.train_options,
@@ -106,7 +107,8 @@ train sweep {{
         return [json.loads(line) for line in log.read_text().splitlines()]
 
     def count_steps(self, binary):
-        """Returns for each copy how many steps it needed, or None."""
+        """Trains and returns for each copy the steps until the target, or None without
+        reaching it."""
         losses = [event["loss"] for event in self.train(binary, "--log-every", 1)
                   if event["event"] == "step"]
 
@@ -119,14 +121,15 @@ train sweep {{
         return [count(copy) for copy in range(len(losses[0]))]
 
     def find_steps(self, name, optimizer):
-        """Returns the steps for each seed, and the optimizer that needed the first one's
-        steps."""
+        """Returns the steps until the target for each seed, and the clause of the
+        optimizer. Without an optimizer, each seed uses Adam with its best rate, and the
+        clause is that of the first seed."""
         seeds = list(range(1, self.options.seeds + 1))
         if optimizer:
             steps = self.count_steps(self.compile(name, optimizer, seeds))
             return steps, optimizer
-        # The copies of a list are numbered in the order of the file, with the last list
-        # varying fastest.
+        # With two lists, rates before seeds, the copies have all combinations, and the last
+        # list varies fastest: copy r * seeds + s has rate r and seed s.
         counts = self.count_steps(self.compile(name, adam(RATES), seeds))
         reached = [[(count, rate) for count, rate
                     in zip(counts[seed::len(seeds)], RATES) if count]
@@ -139,8 +142,8 @@ train sweep {{
         return sum(event["seconds"] for event in events if event["event"] == "epoch")
 
     def run(self):
-        """Returns for each method its optimizer, the steps for each seed, and the
-        seconds."""
+        """Returns for each method its clause, the steps for each seed, and the seconds that
+        the first seed's steps take."""
         results = {}
         for number, (name, optimizer) in enumerate(METHODS.items()):
             steps, optimizer = self.find_steps(f"all-{number}", optimizer)

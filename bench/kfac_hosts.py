@@ -8,8 +8,8 @@ once, at the end.
 
 The two hosts are network namespaces of this machine, with `rate` bits per second between
 them, and a rank of one thread on each. The plan is based on the measurements of `bench
---phases --json` on these hosts. Gradients are added up as always, and factors are
-measured in each step. With --goals, exits with 1 unless the planned step is the shorter
+--phases --json` on these hosts. Both steps add up gradients in the same way, and measure
+factors. With --goals, exits with 1 unless the planned step is the shorter
 one. Needs root, iproute2, Open MPI and Python's standard library; times are the best of
 interleaved runs."""
 
@@ -22,7 +22,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test/EndToEnd"))
 
-from harness import run  # noqa: E402  (of another folder)
+from harness import run  # noqa: E402  (found by the path above)
 from hosts import make_hosts  # noqa: E402
 from kfac_plans import compile_forced, find_plan, get_numbers, join_buckets  # noqa: E402
 from timed_runs import bench, best  # noqa: E402
@@ -52,7 +52,9 @@ train hosts {{
 
 
 def compile_both(options, folder, command):
-    """Compiles the planned program, and the one that adds up all statistics at once."""
+    """Compiles the planned program `planned`, and the program `end`, which adds up all
+    statistics at the end. Returns both, and the numbers of factors in the plan's
+    buckets."""
     job = folder / "job.hfta"
     job.write_text(JOB)
     binary = folder / "measured"

@@ -30,7 +30,8 @@ GOAL = 2
 
 
 def load(name, path):
-    """Loads a Python file under a name that hides no package of the peer's."""
+    """Loads a Python file as module `name`, which must differ from kfac, the name of the
+    peer's package: bench/kfac.py would hide it."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -82,7 +83,8 @@ def make_peer(name):
 
 
 def run_peer(options, name):
-    """Runs in a process of its own: prints samples per second."""
+    """Trains with kfac-pytorch and prints the samples per second. Runs in its own process,
+    as it changes the search path."""
     sys.path[:] = [str(options.kfac_pytorch),
                    *(path for path in sys.path if path != str(ROOT / "bench"))]
     import torch

@@ -5,10 +5,11 @@ simulation predicts for them, and with those of its own plans at the same costs.
     bench/kfac_plans.py [--tool build/bin/kfac-plans]
 
 The runs are those of SPD-KFAC's paper (ICDCS 2021): a step of each of three algorithms on
-64 GPUs. "ours" makes its broadcasts after all inversions, as they do; "overlapped" makes
-them while others still invert. Then it measures how long a plan for 400 factors on 1024
-ranks takes to make. Prints what misses its goal, and exits with 1 if anything does. Needs
-Python's standard library and the tool: ninja -C build kfac-plans."""
+64 GPUs. "ours" is our plan with broadcasts after all inversions, as in the paper;
+"overlapped" broadcasts while other inversions still run. Then it measures how long a plan
+for 400 factors on 1024 ranks takes to make. Prints what misses its goal, and exits with 1
+if anything does. Needs Python's standard library and the tool: ninja -C build
+kfac-plans."""
 
 import argparse
 import json
@@ -18,14 +19,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALGORITHMS = ["D-KFAC", "MPD-KFAC", "SPD-KFAC"]
-# The largest relative difference between a replayed step and the published one.
+# The largest allowed relative difference between a step's simulated and published times.
 TOLERANCE = 0.05
-# The most seconds in which a plan should be made.
+# The most seconds that making a plan may take.
 LONGEST = 2
 
 
 def print_runs(networks):
-    """Returns the runs that miss their goal."""
+    """Prints a table and returns a message for each run that misses its goal."""
     missed = []
     print(f"{'seconds a step':<14}", *(f"{name:>22}" for name in ALGORITHMS),
           f"{'ours':>7} {'at most':>8} {'overlapped':>11}  owners")

@@ -1,4 +1,4 @@
-"""Finds out whether there is what benchmarks need beside Python. A script that lacks
+"""Checks for the files, headers and compiler that benchmarks need. A script that lacks
 something says so and ends with exit code 3. Needs only Python's standard library."""
 
 import pathlib
@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 
-MISSING = 3  # exit code; hftac, too, ends with it where something isn't supported
+MISSING = 3  # exit code, like hftac's for what isn't supported
 CXX = "clang++-22"
-# Debian's packages, by a header of theirs.
+# Maps a header to the Debian package that contains it.
 PACKAGES = {"dnnl.hpp": "libdnnl-dev", "libxsmm.h": "libxsmm-dev",
             "cblas.h": "libopenblas-dev"}
 
@@ -20,13 +20,13 @@ def stop(message, code=MISSING):
 
 
 def need_file(path):
-    """Fails unless there is a file that a build of Hfta makes."""
+    """Ends the script if a file that a build of Hfta makes is missing."""
     if not path.is_file():
         stop(f"{path}: no such file; 'scripts/build' makes build/bin and build/lib")
 
 
 def need_headers(*names):
-    """Fails unless there are the C++ compiler, and packages for these headers."""
+    """Ends the script if the C++ compiler or one of these headers is missing."""
     if not shutil.which(CXX):
         stop(f"no {CXX} in PATH; Debian's package clang-22 has it")
     tests = "".join(f"#if !__has_include(<{name}>)\n{PACKAGES[name]}\n#endif\n"

@@ -6,7 +6,7 @@ messages are real.
     bench/paced.py [--hftac build/bin/hftac] [--ranks 8,16] [--micro-batches 64]
                    [--steps 20] [--rounds 3]
 
-The critical path is that of a step's tasks, with messages that take no time.
+The critical path is that of a step's tasks; messages count as taking no time.
 Needs Python's standard library and Open MPI's mpirun."""
 
 import collections
@@ -18,13 +18,15 @@ import tempfile
 
 from paced_runs import make_job, make_parser, run_paced
 
-# The milliseconds of one run, by part of the step.
+# The milliseconds that one run of a task sleeps, by the task's part.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0, "report": 0.5,
          "combine": 0.2, "combine_results": 0.1}
 
 
 class Walk:
-    """Computes when each rank's queues are done with the commands so far."""
+    """Simulates a schedule on all ranks. `queues[rank][queue]` is the time in seconds at
+    which a queue is done with the commands so far, `events[rank][event]` the time of the
+    event's last record."""
 
     def __init__(self, seconds, info, ranks):
         self.seconds = seconds
@@ -37,8 +39,9 @@ class Walk:
         self.events = [{} for _ in self.ranks]
 
     def all_reduce(self, command):
-        """No rank has the sums of all groups before all ranks have arrived,
-        nor the whole sum before all have added up their shares."""
+        """Simulates an all-reduce: each rank adds up all groups' sums for its share of
+        the bytes, and then gathers the other shares. So all ranks wait for each other
+        twice: before the additions and after them."""
         blocks = command["bytes"] // command["at"]["copy_stride"]
         queue, ranks = command["queue"], len(self.ranks)
         self.meet(queue)
@@ -54,7 +57,7 @@ class Walk:
             queues[queue] = last
 
     def one(self, rank, command):
-        """Runs a command that concerns only its rank."""
+        """Simulates a command that one rank runs without waiting for others."""
         queues, events = self.queues[rank], self.events[rank]
         queue = command.get("queue", 0)
         if command["command"] == "run":

@@ -24,18 +24,19 @@ import tempfile
 
 from paced_runs import make_parser, run_paced
 
-# From the folder that paced_runs adds to the path.
+# These are found by the path that paced_runs adds.
 from harness import run
 from network_run import NetworkFolder, networks
 
 KINDS = ("with inverses", "with factors", "else")
 GOAL = 0.1
-# The seconds that one rank would take for all of a part's tasks for a micro-batch; for a
-# second version of a task, the additional time.
+# The seconds that all tasks of a part take on one rank, for one micro-batch. For the
+# versions of tasks that also add up second moments (*_moments), this is the additional
+# time.
 SECONDS = {"forward": 0.2, "forward_moments": 0.1, "shared_moments": 0.02,
            "backward": 0.4, "backward_moments": 0.1, "curvature": 0.1, "invert": 4.0,
            "precondition": 0.6, "norm": 0.02, "scale": 0.01, "update": 0.1}
-# The number of parts of --cuts=all in a block.
+# How many blocks of --cuts=all are merged into one block.
 PARTS_OF_BLOCK = 3
 
 
@@ -44,13 +45,15 @@ def get_part(name):
 
 
 def get_first_version(name):
-    """Returns the first version of a task, given the name of its second one, or None."""
+    """Returns the task that computes as `name` does, but adds up no second moments; or None
+    if the task `name` isn't one that adds them up."""
     return name.replace("_moments.", ".") if name.startswith(
         ("forward_moments", "backward_moments")) else None
 
 
 def make_times(info):
-    """Returns the seconds of a run of each task, in proportion to its flops."""
+    """Returns the seconds that each task sleeps. The time of a part (SECONDS) is divided
+    among its tasks in proportion to their flops."""
     flops = {task["name"]: task["flops"] for task in info["plan"]["tasks"]}
     flops = {name: max(0, count - flops.get(get_first_version(name), 0))
              for name, count in flops.items()}
@@ -85,13 +88,13 @@ class Bench:
                 f"pipeline replicas = [{ranks}]", f"cluster devices = [{ranks}]"]))
 
     def compile(self, *flags):
-        """Compiles over the previous program."""
+        """Compiles the job, overwriting the previous program."""
         binary = self.job.with_suffix("")
         run(self.options.hftac, self.job, "-o", binary, *flags)
         return binary
 
     def write_times(self, binary, links):
-        """Writes the costs as a program on one rank would have measured them."""
+        """Writes a file of costs like that of `bench --phases --json` on one rank."""
         info = json.loads(run(binary, "info", "--json"))
         tasks = [{"name": name, "runs": 1, "copies": 1, "seconds": seconds}
                  for name, seconds in make_times(info).items()]
@@ -101,7 +104,8 @@ class Bench:
             "tasks": tasks, "links": links}))
 
     def get_planned(self):
-        """Returns the planned seconds of each kind of step."""
+        """Returns a description of the planned placement, and the planned seconds of each
+        kind of step."""
         text = run(self.options.hftac, self.job, self.cuts, "--plan",
                    f"--costs={self.costs}")
         found = re.search(r"preconditioner, by measured costs: (.*)\nsteps (\S+) ms with "
@@ -109,7 +113,8 @@ class Bench:
         return found.group(1), [1e-3 * float(found.group(part)) for part in (2, 3, 4)]
 
     def measure(self, binary):
-        """Returns the seconds of each kind of step, the median of all runs."""
+        """Returns the seconds of each kind of step: the median of the steps of all
+        rounds."""
         steps = [[], [], []]
         trace = self.folder.work / "trace.json"
         for _ in range(self.options.rounds):
@@ -132,7 +137,7 @@ class Bench:
         self.write_times(binary, [])
         links = run_paced(self.options.ranks, binary, 1, self.costs, "--phases")["links"]
         for link in links:
-            link["slowdown"] = 1  # while tasks compute
+            link["slowdown"] = 1  # tasks only sleep, so transfers don't slow them down
         self.write_times(binary, links)
         plan, planned = self.get_planned()
         binary = self.compile(self.cuts, f"--costs={self.costs}")

@@ -19,12 +19,13 @@ import tempfile
 
 from paced_runs import make_job, make_parser, run_paced
 
-# From the folder that paced_runs adds to the path.
+# These are found by the path that paced_runs adds.
 from harness import run
 from pipeline_orders import CHUNKS_OF_ORDERS as ORDERS
 
-# The milliseconds of one run, by part of the step; a backward is in two halves if the
-# order splits it. The first stage's backward computes no gradients of inputs.
+# The milliseconds that one run of a stage's task sleeps, by the task's part. HALVES is for
+# orders that split the backward. The first stage has no gradients of inputs to compute: its
+# backward takes no time then, and its backward_weight 10 ms.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0}
 HALVES = {"forward": 5.0, "backward": 5.0, "backward_weight": 5.0, "update": 4.0}
 
@@ -54,8 +55,8 @@ class Bench:
         return run_paced(self.ranks, binary, self.options.steps, costs, *flags)
 
     def get_costs(self, binary, chunks):
-        """Returns the costs with nominal times, which are divided among the chunks of a
-        stage."""
+        """Returns costs in the form of `bench --phases --json`, with the times of PARTS or
+        HALVES divided by the number of chunks per stage."""
         info = json.loads(run(binary, "info", "--json"))
         names = [task["name"] for task in info["tasks"]]
         parts = HALVES if "backward_weight.0" in names else PARTS
@@ -88,7 +89,7 @@ class Bench:
         file.write_text(json.dumps(costs))
         links = self.bench(binary, file, "--phases")["links"]
         for link in links:
-            link["slowdown"] = 1  # while tasks compute
+            link["slowdown"] = 1  # tasks only sleep, so transfers don't slow them down
         costs["links"] = links
         plan = self.plan(job, costs)
         binary = self.compile(self.write(order, 'plan("plan.json")'))

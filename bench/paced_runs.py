@@ -1,5 +1,6 @@
-"""The common parts of the benchmarks on the device `paced`: their options, jobs, and runs
-in which tasks only take the time that a file says. Needs only Python's standard library.
+"""The common parts of the benchmarks on the device `paced`, whose tasks only sleep for the
+time that a file of costs says: their options, jobs and runs. Needs only Python's standard
+library.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
 
-from mpirun import run_ranks  # from another folder
+from mpirun import run_ranks  # found by the path above
 
 JOB = """
 model net(x: f32[batch, {width}]) {{
@@ -33,7 +34,8 @@ train sweep {{
 
 
 def make_job(width, names, micro_batches, optimizer, *clauses):
-    """Makes a chain of layers with these names; two samples per micro-batch."""
+    """Returns the text of a job that trains a chain of linear layers with `width` features,
+    whose results have these names, on two samples per micro-batch."""
     layers = [f"  {name} = relu(linear({source}, {width}))"
               for source, name in zip(["x", *names], names)]
     return JOB.format(width=width, layers="\n".join(layers), last=names[-1],
@@ -53,6 +55,7 @@ def make_parser(description, micro_batches, steps):
 
 
 def run_paced(ranks, binary, steps, costs, *flags):
-    """Returns the output of `bench` for steps with the times of a file of costs."""
+    """Runs `bench` of a program on ranks whose tasks sleep for the times of a file of
+    costs, and returns its output."""
     return json.loads(run_ranks(ranks, binary, "bench", "--json", "--threads", 1,
                                 "--steps", steps, f"--device=paced:{costs}", *flags))

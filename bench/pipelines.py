@@ -33,13 +33,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
 
-from harness import run  # noqa: E402  (of another folder)
+from harness import run  # noqa: E402  (found by the path above)
 from hosts import make_hosts  # noqa: E402
 from mpirun import COMMAND, get_environment  # noqa: E402
 from network_run import NetworkFolder, networks  # noqa: E402
 from pipeline_orders import CHUNKS_OF_ORDERS as ORDERS  # noqa: E402
 
-# The value after which the second stage begins, in the middle of the work.
+# The value at which each network is cut into two stages with about equal work.
 CUTS = {"resnet18": "/MaxPool",
         "transformer_lm": "/layers.1/norm2/LayerNormalization"}
 
@@ -58,7 +58,7 @@ class Runs:
     def __init__(self, binary):
         self.binary = binary
         self.steps = []                            # seconds
-        self.tasks = collections.defaultdict(list)  # seconds of each run
+        self.tasks = collections.defaultdict(list)  # seconds of each run, by task
         self.phases = None
         self.links = []
 
@@ -111,7 +111,8 @@ class Bench:
             self.settings["dropout"] = 0.1
 
     def write(self, program, pipeline, cluster):
-        """Writes a job's file; without a pipeline it is that of the whole model."""
+        """Writes a job file and returns its path. Without a pipeline, one rank trains the
+        whole model."""
         clauses = [f"micro_batches {self.options.micro_batches}"]
         if pipeline:
             clauses += [f"cluster devices = {cluster}", f"pipeline {pipeline}"]
@@ -127,7 +128,7 @@ class Bench:
         return binary
 
     def get_cuts(self, order, cluster, costs):
-        """Returns the values after which parts of the model end."""
+        """Returns the cuts between the parts of the model, each a list of values."""
         if ORDERS[order] == 1:
             return [[CUTS[self.name]]]
         self.write(order, f"auto, chunks = {ORDERS[order]}, order = {order}", cluster)
@@ -137,8 +138,8 @@ class Bench:
         return [part.get("cut", [part["last"]]) for part in parts[:-1]]
 
     def compile_order(self, order, cluster, costs):
-        """Compiles with the plan's actions, or with its number of micro-batches in
-        flight."""
+        """Compiles the job with an order as the plan refines it: with the plan's list of
+        actions if it has one, else with its numbers of micro-batches in flight."""
         pipeline = (f"cuts = {json.dumps(self.get_cuts(order, cluster, costs))}, "
                     f"chunks = {ORDERS[order]}, order = ")
         self.write(order, pipeline + order, cluster)
@@ -151,7 +152,7 @@ class Bench:
         return self.compile(order, f"{pipeline}{order}, in_flight = {counts}", cluster)
 
     def plan(self, program, costs):
-        """Returns the planner's plan for a job."""
+        """Returns hftac's plan for the job file of a program, made with these costs."""
         folder = self.folder.work
         (folder / "costs.json").write_text(json.dumps(costs))
         subprocess.run([self.options.hftac, folder / f"{program}.hfta",
@@ -161,7 +162,8 @@ class Bench:
         return json.loads((folder / "plan.json").read_text())
 
     def measure(self, command, cluster, where):
-        """Times each order, and prints the result next to the plan's."""
+        """Times the steps of each order and prints them beside the planned times. Returns
+        for each order the ratio of the planned to the measured time."""
         options = self.options
         layers = Runs(self.compile("layers", "replicas = [2]", cluster, "--cuts=all"))
         layers.add(command, options)

@@ -21,7 +21,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test/EndToEnd"))
 
-from hosts import make_hosts  # noqa: E402  (of another folder)
+from hosts import make_hosts  # noqa: E402  (found by the path above)
 from mpirun import COMMAND  # noqa: E402
 from timed_runs import bench, best  # noqa: E402
 

@@ -45,7 +45,8 @@ def write_chain(folder):
 
 
 def compile_job(options, job, budget, *flags):
-    """Returns hftac's result: its output, and whether there is a plan."""
+    """Runs hftac within a budget in bytes and returns the completed process. Its exit code
+    is 3 if no plan fits into the budget; exits if hftac fails otherwise."""
     result = subprocess.run(
         [options.hftac, job, f"--memory=device = {budget}, spill = none, "
          f"threads = {options.threads}", *flags],
@@ -56,9 +57,9 @@ def compile_job(options, job, budget, *flags):
 
 
 def plan(options, job, budget):
-    """Returns for a job's plan: the bytes of the program, the bytes that forwards keep,
-    and the seconds of a step. If no plan fits into the budget, the plan is the one for
-    the least budget that has one."""
+    """Returns, of the plan for a budget in bytes, the program's peak memory, the bytes that
+    forwards keep, and the seconds of a step. If no plan fits into the budget, plans for the
+    least budget into which one does."""
     result = compile_job(options, job, budget, "--plan")
     if result.returncode:
         least = re.search(r"expected at least (\d+)", result.stderr)
@@ -81,7 +82,7 @@ def bench(options, binary):
 
 
 def measure(options, folder, job, budgets):
-    """Returns the least seconds of a step within each budget."""
+    """Returns the seconds of a step within each budget, the best of all rounds."""
     binaries = []
     for number, budget in enumerate(budgets):
         binaries.append(folder / f"within-{number}")

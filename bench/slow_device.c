@@ -1,9 +1,13 @@
-//===- slow_device.c - A CPU whose uploads take longer --------------------===//
+//===- slow_device.c - A CPU device with slow uploads ---------------------===//
 //
-// For bench/upload.py: a table of devices that replaces the runtime's. It has
-// `cpu` and `slow:N`, a CPU on which each copy of a queue other than 0 begins N
-// times 10 microseconds late. Nothing is computed in that time, as when a
-// device does the copy. Link with -Wl,--wrap=memcpy.
+// A table of devices for bench/upload.py, which replaces the runtime's table.
+// It has the devices `cpu` and `slow:N`. On `slow:N`, each copy of a queue
+// other than 0, which transfers a field of a batch, is delayed by N times 10
+// microseconds. The queue's thread sleeps meanwhile, so that it takes no
+// processor time, as when a DMA engine copies.
+//
+// The CPU device copies by memcpy, so the delay is added in a wrapper of
+// memcpy: link with -Wl,--wrap=memcpy.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/device.h"
@@ -15,8 +19,8 @@
 
 enum { PLACES = 64 };
 
-/// The destinations of the copies that are to be late. There are fewer fields
-/// times instances than PLACES.
+/// The destinations of delayed copies; the first NULL ends the list. A program
+/// has one destination per field and instance, which must be fewer than PLACES.
 static _Atomic(void *) places[PLACES];
 static _Atomic long delay; // in nanoseconds
 
@@ -37,6 +41,8 @@ void *__wrap_memcpy(void *to, const void *from, size_t bytes) {
   return __real_memcpy(to, from, bytes);
 }
 
+/// Copies as the CPU device does, but notes the destination, so that the
+/// wrapper of memcpy delays the copy.
 static void slow_copy(hfta_device *device, uint32_t queue, void *to,
                       const void *from, uint64_t bytes) {
   int place = 0;
@@ -60,7 +66,7 @@ static hfta_status slow_open(const hfta_device_options *options,
   hfta_status status = hfta_device_cpu.open(&own, out, error);
   if (status != HFTA_OK)
     return status;
-  // Except for copies it behaves like the CPU.
+  // All functions except the copy are those of the CPU device.
   slow = hfta_device_cpu;
   slow.kind = "slow";
   slow.open = slow_open;

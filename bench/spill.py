@@ -9,15 +9,15 @@ throttled relative to the computing time.
                    [--steps 50]
 
 For each network and each ratio of the spilled step's computing time to the time of its
-transfers, prints: how much longer the step is within a budget, which is an N-th part of
-the memory that the full step needs, with a plan based on measurements with the store; how
-much longer still if nothing is computed during transfers; and what the plan has
-predicted. Then the bytes that a step reads and writes with one micro-batch and with
-eight: parameters move equally often in both. Within a budget, a program recomputes what
-its plan chose (--recompute auto), or nothing (none). With --copies, prints how much
-longer a step of that many copies of examples/fashion is in the memory of the second
-number of copies, with the disk as it is. Ratios are the medians over neighbouring runs.
-Needs only Python's standard library."""
+transfers, prints: how much longer a step takes within a budget, which is an N-th part
+(--part) of the memory that a step without spilling needs, with a plan based on measurements
+with the store; how much longer still without overlap, if nothing is computed during
+transfers; and what the plan has predicted. Then the bytes that a step reads and writes with
+one micro-batch and with eight: parameters move equally often in both. Within a budget, a
+program recomputes what its plan chose (--recompute auto), or nothing (none). With --copies,
+prints how much longer a step of that many copies of examples/fashion is in the memory of
+the second number of copies, with a disk that isn't throttled. Ratios are the medians over
+neighbouring runs. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-FAST = 2e9  # bytes per second of a store that hardly keeps a step waiting
+FAST = 2e9  # bytes per second of a store that a step hardly waits for
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -50,7 +50,7 @@ def make_convolutions(count, channels):
                       f"  return output = linear(flatten(a{count - 1}), 10)"])
 
 
-# The shape of an image, the layers and the batch of each network.
+# The networks: the shape of an image, the layers, and the batch size.
 NETWORKS = {
     "mlp": ("1, 8, 8", make_layers(12, 1024, "relu"), 512),
     "deep": ("1, 8, 8", make_layers(32, 512, "tanh"), 384),
@@ -99,15 +99,15 @@ def run_bench(options, binary, store, *flags):
 
 
 def bench(options, binary, store, *flags):
-    """Returns for a step: the seconds, and the bytes read and written."""
+    """Returns of a step the seconds, and the bytes read from and written to the store."""
     measured = run_bench(options, binary, store, *flags)
     return [measured.get(key, 0) / measured["steps"]
             for key in ("seconds", "store_read_bytes", "store_written_bytes")]
 
 
 def predict(options, job, *flags):
-    """Returns the prediction of a step's plan: its seconds, the seconds of computing, and
-    the bytes read and written."""
+    """Returns what the plan predicts for a step: `predicted` and `computed` are the seconds
+    of the step and of its tasks, `read` and `written` the bytes that it transfers."""
     text = subprocess.run([options.hftac, job, "--plan", *flags], check=True, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return {row: float(re.search(rf"^  {row} +(\S+)", text, re.MULTILINE)[1])
@@ -115,8 +115,8 @@ def predict(options, job, *flags):
 
 
 def plan_by_costs(options, folder, job, limits, spilled, store):
-    """Plans a program with the measurements that another program of the job has made with
-    the store. Returns the program and the prediction of its plan."""
+    """Measures the program `spilled` with the store, and compiles the job with a plan based
+    on these measurements. Returns the new program and its plan's predictions."""
     costs = folder / "costs.json"
     costs.write_text(json.dumps(run_bench(options, spilled, store, "--phases")))
     flags = [*limits, f"--costs={costs}"]
@@ -131,7 +131,8 @@ def get_peak(options, binary):
 
 
 def count_parameters(binary):
-    """Counts the bytes of a copy's parameters and optimizer state that a step moves."""
+    """Returns how many bytes of parameters and optimizer state a step fetches and
+    evicts."""
     info = json.loads(subprocess.run([binary, "info", "--json"], check=True,
                                      stdout=subprocess.PIPE).stdout)
     sizes = {index: segment["bytes"] for index, segment in enumerate(info["segments"])
@@ -153,9 +154,9 @@ def count_parameters(binary):
 
 
 def plan_at_ratio(options, folder, job, limits, spilled, ratio):
-    """Returns a program and its plan, with the rate of a store whose transfers take an
-    N-th of the time that the plan computes. The plans for slower stores move less, so the
-    rate is found by iteration."""
+    """Returns a program, its plan's predictions, and the store's rate in bytes per second,
+    such that a step computes `ratio` times as long as it transfers. Plans for slower stores
+    move fewer bytes, so the rate is found by iteration."""
     rate = FAST
     for _ in range(3):
         planned, plan = plan_by_costs(options, folder, job, limits, spilled,
@@ -165,9 +166,10 @@ def plan_at_ratio(options, folder, job, limits, spilled, ratio):
 
 
 def compare(options, free, spilled, store):
-    """Compares steps with all memory, within the budget, and without overlap. Returns the
-    seconds of the first, the ratios of the second to the first and of the third to the
-    second, each the median of interleaved runs; and the second's best seconds."""
+    """Times steps with all memory, within the budget, and within it without overlap, in
+    interleaved runs. Returns the median seconds with all memory; the median ratios of the
+    budget to all memory, and of no overlap to overlap; and the best seconds within the
+    budget."""
     rounds = [[bench(options, free, None)[0], bench(options, spilled, store)[0],
                bench(options, spilled, store, "--no-overlap")[0]]
               for _ in range(options.rounds)]
@@ -208,7 +210,7 @@ def report(options, folder, name):
 
 
 def write_copies(folder, count):
-    """Writes the example's job with this many learning rates."""
+    """Writes the job of examples/fashion with `count` copies, and returns its path."""
     example = ROOT / "examples/fashion"
     shutil.copy(example / "cnn.onnx", folder)
     rates = ", ".join(f"{1e-4 * (copy + 1):.6g}" for copy in range(count))

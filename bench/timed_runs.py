@@ -17,7 +17,8 @@ def bench(command, steps, *flags):
 
 
 def best(runs, rounds):
-    """Returns the least seconds per step of each program; they run in turn."""
+    """Calls each function of `runs`, which returns a result of `bench`, in turn for several
+    rounds. Returns the least seconds per step by the name of the function."""
     seconds = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():

@@ -20,12 +20,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INPUTS = ROOT / "test" / "Inputs"
 STEPS = 30
-UNIT = 1e-5  # seconds; the unit in which the device counts
+UNIT = 1e-5  # seconds; slow_device.c counts delays in this unit
 
 
 def link(hftac, job, folder):
-    """Links a program with the devices of slow_device.c; returns it and the number of
-    fields in a batch."""
+    """Compiles a job and links it with the devices of slow_device.c. Returns the program
+    and the number of fields in a batch, each of which is a transfer."""
     kernels, binary = folder / "kernels.o", folder / "program"
     subprocess.run([hftac, job, "--emit=obj", "-o", kernels], check=True)
     subprocess.run([os.environ.get("CC", "clang-22"), "-O1", "-I",
@@ -40,7 +40,7 @@ def link(hftac, job, folder):
 
 
 def time_step(binary, device, threads):
-    """Returns the seconds of a step."""
+    """Returns the seconds of a step on this device."""
     output = subprocess.run([binary, "bench", "--json", f"--steps={STEPS}",
                              f"--threads={threads}", f"--device={device}"],
                             check=True, stdout=subprocess.PIPE).stdout

@@ -1,6 +1,6 @@
-# The files that `cmake --install` copies, except for targets, whose rules are
-# with the targets. The installed tree works from any prefix: hftac finds the
-# runtime in ../lib, and find_package(Hfta) finds everything relative to itself.
+# Rules for files that `cmake --install` copies. Those of programs are beside
+# their targets. The installed tree may be moved: hftac finds the runtime in
+# ../lib, and find_package(Hfta) finds all files relative to its own.
 
 include(CMakePackageConfigHelpers)
 
@@ -35,8 +35,8 @@ install(DIRECTORY examples/embed examples/fashion examples/ranks
   PATTERN "*.md" PATTERN "*.hfta" PATTERN "*.onnx" PATTERN "*.py"
   PATTERN "*.c" PATTERN "CMakeLists.txt"
   PATTERN "__pycache__" EXCLUDE)
-# The reference pages of the dialect and the passes, if `mlir-doc` has made
-# them.
+# The reference pages of the dialect and the passes exist only if the target
+# `mlir-doc` was built.
 foreach(page Dialect Transforms Conversion Driver)
   install(FILES ${PROJECT_BINARY_DIR}/docs/Hfta${page}.md
     DESTINATION share/doc/hfta/docs OPTIONAL)

@@ -1,18 +1,19 @@
-# Most of the code to compile is headers of MLIR and of the dialect. They are
-# precompiled once, by the target HftaPrecompiledHeaders, for all targets that
-# link MLIR. No file may rely on that: each includes what it uses, which a build
-# without HFTA_PRECOMPILE_HEADERS checks.
+# Parsing the headers of MLIR and of the dialect takes most of the compile time.
+# The target HftaPrecompiledHeaders precompiles them once for all targets that
+# link MLIR. Files must still include all that they use; a build without
+# HFTA_PRECOMPILE_HEADERS checks this.
 
 option(HFTA_PRECOMPILE_HEADERS "Parse MLIR's headers once" ON)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # CMake would also pass the path of a header that includes the others. ccache
-  # doesn't make that path relative, so clones of the repository could not share
-  # their results.
+  # By default, CMake also passes `-include HEADER`, with the absolute path of a
+  # header that includes the precompiled ones. ccache doesn't make this path
+  # relative, so clones of the repository couldn't share cached results.
   set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH
     -Xclang -include-pch -Xclang <PCH_FILE>)
 endif()
 
-# Uses the precompiled headers for a target whose flags are LLVM's.
+# Makes a target use the precompiled headers. The target's flags must be LLVM's,
+# like those of HftaPrecompiledHeaders.
 function(hfta_use_precompiled_headers target)
   if(HFTA_PRECOMPILE_HEADERS)
     target_precompile_headers(${target} REUSE_FROM HftaPrecompiledHeaders)
@@ -26,8 +27,8 @@ function(add_hfta_library name)
 endfunction()
 
 # Gives LLVM's flags and the precompiled headers to tests and fuzz targets,
-# which aren't made by LLVM's functions. Precompiled headers are for one set of
-# flags, and executables would be compiled with -fPIE.
+# which aren't made by LLVM's functions. Precompiled headers need equal flags, so
+# executables are compiled with -fPIC like libraries, not with -fPIE.
 function(hfta_use_llvm_flags target)
   llvm_update_compile_flags(${target})
   target_compile_options(${target} PRIVATE -fPIC)

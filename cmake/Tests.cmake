@@ -1,8 +1,9 @@
-# Labels: `quick` tests are run by `scripts/test --quick`, the others are
-# `full`. Tests without RUN_SERIAL run side by side, one per core.
+# Functions that add tests. Each test has a label: `scripts/test --quick` runs the
+# tests `quick`, `scripts/test` also `full`, and `scripts/check long` those that are
+# `long`. Tests without RUN_SERIAL run in parallel, one per core.
 
-# The seconds after which a test has failed: many times what it takes on two
-# cores.
+# Timeouts of single tests and of suites, in seconds: many times what they take
+# on two cores.
 set(HFTA_TEST_TIMEOUT 300)
 set(HFTA_SUITE_TIMEOUT 3600)
 if(HFTA_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
@@ -13,7 +14,7 @@ endif()
 
 include(GoogleTest)
 
-# Adds one test, with its name and command.
+# Adds a quick test; the arguments after its name are its command.
 function(hfta_add_unit_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES
@@ -26,9 +27,9 @@ function(hfta_discover_tests target)
     PROPERTIES LABELS quick TIMEOUT ${HFTA_TEST_TIMEOUT})
 endfunction()
 
-# Adds the tests of a GoogleTest binary that takes long to start, or for which a
-# process for each test isn't worth it, as NAME-1 to NAME-SHARDS. Tests with the
-# highest COST begin first.
+# Divides the tests of a GoogleTest binary among the tests NAME-1 to NAME-SHARDS,
+# for a binary that takes too long to start to have a process for each test.
+# CTest begins with the tests of the highest COST.
 function(hfta_add_test_shards name target)
   cmake_parse_arguments(SUITE "" "SHARDS;COST;LABEL" "ENVIRONMENT" ${ARGN})
   foreach(shard RANGE 1 ${SUITE_SHARDS})

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compiles a precompiled header, and writes a checksum of all headers to
-# FILE.sum next to it, which a compiler cache should take for its contents. FILE
-# itself holds paths of this folder: so it must not come from a cache, and if
-# the cache compared its contents, clones of the repository could not share the
-# results that were compiled with it. CMake calls it as
+# Compiles the precompiled header FILE, and writes FILE.sum: a checksum of all
+# headers in it, which ccache uses instead of FILE's contents. FILE contains
+# absolute paths of this folder. So FILE must not come from a cache, and if
+# ccache compared FILE itself, clones of the repository couldn't share results
+# that were compiled with it. CMake calls this script as
 #
 #    precompile.sh COMPILER ARGUMENT... -MF DEPENDENCIES ... -o FILE ...
 set -eu
@@ -19,8 +19,8 @@ for argument in "$@"; do
 done
 case $file in
   *.pch)
-    # The file is a rule of make: the output, a colon, and all files that it
-    # depends on.
+    # The file of dependencies is a rule of make: the output, a colon, and all
+    # files that were read. Each line but the last ends with a backslash.
     sed -e '1s/^[^:]*://' -e 's/\\$//' "$dependencies" | xargs cat |
       sha256sum >"$file.sum"
     ;;

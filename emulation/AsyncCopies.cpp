@@ -14,11 +14,11 @@ struct Copy {
   void *to;
   const void *from;
   uint32_t count;
-  uint64_t group;
+  uint64_t group; ///< the number of the copy's group, from 0
 };
 struct Thread {
-  std::vector<Copy> begun;
-  uint64_t groups; ///< groups that are complete
+  std::vector<Copy> begun; ///< copies that aren't made yet
+  uint64_t groups;         ///< groups that were committed
 };
 } // namespace
 
@@ -32,9 +32,9 @@ void async_copies::begin(void *to, const void *from, uint32_t count) {
 
 void async_copies::commit() { ++threads[fibers::getThread()].groups; }
 
-/// Makes the copies. A copy whose memory can't be read leaves this function by
-/// a jump (longjmp from the signal handler): `begun` must be whole at that
-/// point.
+// A copy that reads unmapped memory leaves this function by siglongjmp, from
+// the signal handler in Kernels.cpp. So `begun` is changed only after all
+// copies are made: `forget` can then still clear it.
 void async_copies::wait(uint32_t left) {
   Thread &thread = threads[fibers::getThread()];
   auto isLeft = [&](const Copy &copy) {

@@ -1,9 +1,9 @@
 //===- AsyncCopies.h - Asynchronous copies (cp.async) -----------*- C++ -*-===//
 //
-// A thread begins copies into shared memory, commits them as groups, and waits
-// for all but its latest groups. No copy is made before the thread waits for
-// it, and until then its destination holds NaNs: a thread that reads too early
-// computes a wrong result.
+// Emulates PTX's cp.async: a thread begins copies into shared memory, commits
+// them as groups, and waits for all but its latest groups. A copy is made as
+// late as possible, when the thread that began it waits for it. Until then its
+// destination holds NaNs, so that a read before the wait gives a wrong result.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_ASYNCCOPIES_H
@@ -13,20 +13,21 @@
 
 namespace async_copies {
 
-/// The bytes that a copy writes.
+/// The number of bytes that each copy writes.
 inline constexpr uint32_t kBytes = 16;
 
 // The functions below are called by a thread of a running block (Fibers.h).
 
-/// Begins a copy of `count` bytes, at most kBytes; zeros fill the remaining
-/// ones.
+/// Begins a copy that writes kBytes bytes: the first `count` bytes come from
+/// `from`, and the rest are zeros. A larger `count` counts as kBytes.
 void begin(void *to, const void *from, uint32_t count);
-/// Makes a group of the copies begun since the last call.
+/// Commits the copies that the thread has begun since its last call as a group.
 void commit();
-/// Makes the copies of all groups except the latest `left` ones.
+/// Makes the copies of all of the thread's groups except the latest `left`
+/// ones. Copies that aren't committed aren't made.
 void wait(uint32_t left);
 
-/// Forgets all threads' copies and groups, before another block begins.
+/// Discards the copies and groups of all threads. Called before a block begins.
 void forget();
 
 } // namespace async_copies

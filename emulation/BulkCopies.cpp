@@ -14,19 +14,20 @@
 using namespace bulk_copies;
 using tensor_maps::Map;
 
-/// The most arrivals of a phase.
+/// The most arrivals that a phase can have; PTX's limit.
 static constexpr uint32_t kMostArrivals = (1 << 20) - 1;
-/// The most bytes that an mbarrier can expect.
+/// The most bytes that an mbarrier can expect at once; PTX's limit.
 static constexpr uint32_t kMostBytes = (1 << 20) - 1;
 
 namespace {
 struct Barrier {
-  uint32_t arrivals;  ///< the arrivals that complete a phase
-  uint32_t pending;   ///< arrivals that the current phase still lacks
-  int64_t bytes;      ///< expected bytes that haven't come yet
-  uint64_t phase = 0; ///< the number of phases that are over
+  uint32_t arrivals;  ///< arrivals of each phase
+  uint32_t pending;   ///< arrivals that the current phase still needs
+  int64_t bytes;      ///< expected bytes minus copied bytes; negative if copies
+                      ///< came before the bytes were announced
+  uint64_t phase = 0; ///< the number of the current phase, from 0
 
-  /// Begins another phase if the current one is over.
+  /// Begins the next phase if the current one has all arrivals and bytes.
   void advance() {
     if (pending > 0 || bytes != 0)
       return;
@@ -34,21 +35,22 @@ struct Barrier {
     ++phase;
   }
 };
+/// A copy that was begun.
 struct Copy {
   void *to;
   Map map;
   int32_t coordinates[tensor_maps::kMostDimensions];
   Barrier *barrier;
 };
-/// A phase for which a thread waits.
+/// A phase of an mbarrier that a thread waits for.
 struct Wait {
   Barrier *barrier;
   uint64_t phase;
 };
 } // namespace
 
-static std::map<const void *, Barrier> barriers;
-static std::vector<Copy> begun;
+static std::map<const void *, Barrier> barriers; ///< by address
+static std::vector<Copy> begun; ///< copies that aren't made yet
 
 static Barrier &find(const void *place) {
   auto found = barriers.find(place);
@@ -77,7 +79,8 @@ static void arriveAt(Barrier &barrier, uint32_t arrivals) {
 
 void bulk_copies::arrive(void *place, uint32_t arrivals) {
   arriveAt(find(place), arrivals);
-  // Other threads run first: if this arrival came too early, they notice it.
+  // Let all other threads run first, so that they see the data as it is now. If
+  // this arrival came too early, they compute wrong results.
   fibers::yield();
 }
 
@@ -89,8 +92,9 @@ void bulk_copies::arriveExpecting(void *place, uint32_t bytes) {
   arriveAt(barrier, 1);
 }
 
-/// Makes the barrier's copies. An access to unmapped memory leaves this
-/// function by a jump (longjmp): `begun` must be whole at that point.
+/// Makes the barrier's copies. A copy that reads unmapped memory leaves this
+/// function by siglongjmp, from the signal handler in Kernels.cpp. So `begun`
+/// is changed only after all copies are made: `forget` can then still clear it.
 static void makeCopies(Barrier &barrier) {
   auto isOfBarrier = [&](const Copy &copy) { return copy.barrier == &barrier; };
   int64_t bytes = 0;
@@ -108,6 +112,8 @@ static void makeCopies(Barrier &barrier) {
   barrier.advance();
 }
 
+/// Returns whether the phase of a Wait is over. If it isn't, first makes the
+/// barrier's copies, as nothing else can go on.
 static bool isOver(void *argument) {
   auto *wait = static_cast<Wait *>(argument);
   if (wait->barrier->phase == wait->phase)

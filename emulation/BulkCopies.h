@@ -1,11 +1,13 @@
 //===- BulkCopies.h - Bulk copies of tensors, and mbarriers -----*- C++ -*-===//
 //
-// A thread begins copies of whole boxes of tensors into shared memory. An
-// mbarrier, an object in shared memory, counts arrivals and the bytes that
-// copies bring; a thread that waits for its phase waits for both. A copy is
-// made as late as possible: once a thread waits for it and no other thread can
-// go on. Until then its destination holds NaNs. See "Parallel Thread Execution
-// ISA", "mbarrier" and "cp.async.bulk.tensor".
+// Emulates PTX's mbarrier and cp.async.bulk.tensor ("Parallel Thread Execution
+// ISA", sections of these names). A bulk copy brings a box of a tensor into
+// shared memory. An mbarrier is a barrier in shared memory, with phases: a
+// phase ends when all of its arrivals have happened and all of the bytes that
+// it expects have been copied.
+//
+// A copy is made as late as possible: when a thread waits for its mbarrier and
+// no other thread can go on. Until then its destination holds NaNs.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_BULKCOPIES_H
@@ -15,36 +17,40 @@
 
 namespace bulk_copies {
 
-/// The alignment of a copy's destination, in bytes.
+/// The alignment, in bytes, that a copy's destination must have.
 inline constexpr unsigned kAlignment = 128;
 
 // The functions below are called by a thread of a running block (Fibers.h). The
-// block fails if an mbarrier hasn't been initialised.
+// block fails (fibers::fail) if an argument is invalid or if an mbarrier wasn't
+// initialised.
 
-/// Initialises an mbarrier whose phases consist of `arrivals` arrivals.
+/// Initialises the mbarrier at this address. Each of its phases ends after
+/// `arrivals` arrivals.
 void initialise(void *barrier, uint32_t arrivals);
-/// Adds arrivals to the current phase. The thread goes on after all others, so
-/// that threads it released too early are noticed.
+/// Adds arrivals to the mbarrier's current phase. Then all other threads run
+/// first: if this thread has arrived too early, they use data that isn't
+/// complete, and the error shows.
 void arrive(void *barrier, uint32_t arrivals);
-/// Adds one arrival, and makes the phase expect `bytes` more bytes.
+/// Adds one arrival, and makes the current phase expect `bytes` more bytes.
 void arriveExpecting(void *barrier, uint32_t bytes);
-/// Returns once the phase of this parity is over. If the current phase has the
-/// other parity, that is the phase before, and the call returns at once. After
-/// this the thread's products (WarpGroups.h) can read what was copied.
+/// Waits for the end of the phase with this parity (its number modulo 2). If
+/// the current phase has the other parity, the phase meant is the previous one,
+/// and the call returns at once. Afterwards the thread's products
+/// (WarpGroups.h) can read the data that was copied.
 void wait(void *barrier, uint32_t parity);
 
-/// Begins a copy of a map's (TensorMaps.h) box at the given coordinates, of
-/// which the first `rank` count. The copy's bytes count for the barrier's
-/// current phase.
+/// Begins a copy of a box of the tensor that `map` describes (TensorMaps.h).
+/// The box begins at the first `rank` of the given coordinates; `rank` must be
+/// the tensor's rank. The copy's bytes count for the mbarrier's current phase.
 void begin(void *to, const void *map, void *barrier, uint32_t rank,
            int32_t first, int32_t second, int32_t third, int32_t fourth,
            int32_t fifth);
 
-/// Returns whether all copies that were begun have been made, and brought as
-/// many bytes as the mbarriers expected.
+/// Returns whether every copy has been made, and every mbarrier has received
+/// exactly the bytes that it expected.
 bool areMade();
 
-/// Forgets all copies and mbarriers, before another block begins.
+/// Discards all copies and mbarriers. Called before a block begins.
 void forget();
 
 } // namespace bulk_copies

@@ -1,7 +1,7 @@
 //===- Driver.cpp - The functions of the emulated driver ------------------===//
 //
-// These are the functions of NVIDIA's driver that the runtime uses;
-// cuda_driver.h declares them.
+// The exported functions replace those of NVIDIA's driver that the runtime uses
+// (cuda_driver.h). The functions for graphs are in Graphs.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "Calls.h"
@@ -17,7 +17,8 @@
 
 using namespace emulation;
 
-/// A driver library with this symbol is no GPU's.
+/// Marks this library as emulated: the runtime looks this symbol up, and then
+/// loads only emulated images.
 EXPORTED const int hfta_emulated_driver = 1;
 
 //===----------------------------------------------------------------------===//
@@ -53,8 +54,9 @@ static void readDevice(Settings &settings) {
     refuse(name, value, "CHIP[:BYTES], as in sm_80:1000000");
 }
 
-/// Reads a variable of the form WHAT:N, where N counts occurrences from 1 on.
-/// Returns false if it isn't set.
+/// Reads an environment variable of the form WHAT:N with N >= 1 into `what` and
+/// `times`. Returns false if the variable isn't set. A malformed one ends the
+/// process with a message that says what was expected.
 static bool readNumbered(const char *name, const char *expected,
                          std::string &what, long &times) {
   const char *value = std::getenv(name);
@@ -273,7 +275,9 @@ EXPORTED hfta_cu_result cuModuleGetFunction(hfta_cu_function *function,
   return kSuccess;
 }
 
-/// Returns the most shared memory that a block of this chip can have.
+/// Returns the most bytes of shared memory that a block of this chip can have
+/// (CUDA C++ Programming Guide, table "Technical Specifications per Compute
+/// Capability").
 static unsigned getMostSharedBytes() {
   const Settings &settings = getSettings();
   if (settings.major == 9 || settings.major == 10)
@@ -314,8 +318,8 @@ hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
   if (kernel.shared_bytes > function->sharedBytes)
     return kInvalidValue;
   launch = {function, kernel.grid_x, kernel.grid_z, kernel.block_x, {}, {}};
-  // The number of a kernel's parameters isn't known. They end with NULL, and
-  // each has 8 bytes, except tensor maps.
+  // The driver API doesn't pass the number of parameters. The runtime ends
+  // their list with NULL. Each has 8 bytes, except the block of tensor maps.
   size_t count = 0;
   while (kernel.parameters[count])
     ++count;

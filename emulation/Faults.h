@@ -1,8 +1,8 @@
 //===- Faults.h - Faults planted in the emulated GPU ------------*- C++ -*-===//
 //
-// A program with a missing barrier, event or graph edge may be right by luck:
-// often it computes the same result. Planted faults test whether the emulation
-// would notice: HFTA_EMULATION_FAULT=FAULT:N.
+// A program that lacks a barrier, an event or an edge of a graph often computes
+// the right result by chance. Planted faults test whether the emulation detects
+// such errors: HFTA_EMULATION_FAULT=FAULT:N makes one operation go wrong.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_FAULTS_H
@@ -13,22 +13,25 @@
 
 namespace emulation {
 
+/// The kinds of faults. Where a thread's operations are counted, the count
+/// begins anew in each block.
 enum class Fault {
-  barrier, ///< a thread's Nth barrier in each block lets it through
-  wait,    ///< the Nth wait of a stream for an event returns at once
-  edge,    ///< each graph's Nth kernel waits for no other
-  bounds,  ///< the Nth kernel that runs does so for one copy too many
-  copy,    ///< the Nth copy isn't made
-  clear,   ///< the Nth fill isn't made
-  host,    ///< the host's Nth wait returns at once
-  async,   ///< a thread's Nth wait for copies in each block returns at once
-  products ///< a thread's Nth wait for products in each block returns at once
+  barrier, ///< each thread skips its Nth barrier
+  wait,    ///< the Nth cuStreamWaitEvent has no effect
+  edge,    ///< the Nth kernel of each graph depends on no other
+  bounds,  ///< the Nth kernel that is run computes one copy too many
+  copy,    ///< the Nth cuMemcpyAsync has no effect
+  clear,   ///< the Nth cuMemsetD8Async has no effect
+  host,    ///< the host's Nth wait, for a stream or an event, returns at once
+  async,   ///< each thread skips its Nth wait for copies (of both kinds)
+  products ///< each thread skips its Nth wait for products of warp groups
 };
 
-/// Returns N if this fault is planted, 0 otherwise.
+/// Returns the N of FAULT:N if this fault is planted, 0 otherwise.
 uint64_t getFault(Fault fault);
 
-/// Counts an operation that may fail, and returns whether this time it does.
+/// Counts an operation that can have this fault, and returns whether it is the
+/// Nth one and the fault is planted.
 bool strikes(Fault fault);
 
 /// Returns whether `text` names a fault.

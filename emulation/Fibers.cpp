@@ -11,10 +11,11 @@
 
 using namespace fibers;
 
-/// Saves the callee-saved registers, stores the stack pointer in `*from`, and
-/// continues on another stack that was left in this way (System V, x86-64). It
-/// jumps rather than returns, as a processor predicts that a return goes to the
-/// latest call.
+/// Switches to another stack (System V ABI, x86-64). Pushes the callee-saved
+/// registers, stores the stack pointer in `*from`, and continues on the stack
+/// `to`, which an earlier call has left in the same way. The function ends with
+/// a jump instead of a return, because processors predict that a return goes
+/// back to the latest call, which would be wrong here.
 extern "C" void hfta_switch_fiber(void **from, void *to);
 asm(R"(
   .text
@@ -42,38 +43,39 @@ hfta_switch_fiber:
   .size hfta_switch_fiber, .-hfta_switch_fiber
 )");
 
-/// The stack of a thread, and the guard page below it: a stack overflow faults.
+/// The size of a thread's stack, and of the guard page below it, which turns a
+/// stack overflow into a segmentation fault.
 static constexpr size_t kStackBytes = size_t(128) << 10;
 static constexpr size_t kGuardBytes = size_t(4) << 10;
 static constexpr size_t kThreadBytes = kGuardBytes + kStackBytes;
-/// The bytes of a cache line, and the cache lines of a page.
+/// The number of bytes of a cache line, and of cache lines of a page.
 static constexpr size_t kLineBytes = 64;
 static constexpr size_t kLines = 64;
 
-static char *stacks;
-/// The stacks that no thread has; the last one is given out next. A thread that
-/// ends leaves its stack to the next thread that begins, which finds it in the
-/// cache: threads that never wait all use one stack.
+static char *stacks; ///< kMost stacks with their guard pages
+/// The numbers of the stacks that no thread uses, as a stack (last in, first
+/// out). So the next thread to begin reuses the stack of the thread that ended
+/// last, which is still in the cache.
 static unsigned freeStacks[kMost];
 static unsigned freeCount;
 static unsigned stackOf[kMost]; ///< the stack of each thread that has begun
-static void *pointers[kMost];   ///< the saved stack pointers of such threads
+static void *pointers[kMost];   ///< the saved stack pointer of each such thread
 
-/// The state of a thread, or the event for which it waits.
+/// The state of a thread, or the function in which it waits.
 enum class State : uint8_t {
-  ready, ///< not yet begun
-  running,
-  atBarrier,
-  atNumbered, ///< waits at a named barrier
-  inWarp,
-  polling, ///< waits for a condition
-  yielding,
+  ready,      ///< hasn't begun
+  running,    ///< can be resumed
+  atBarrier,  ///< in `wait`
+  atNumbered, ///< in `waitAt`
+  inWarp,     ///< in `waitForWarp`
+  polling,    ///< in `waitUntil`
+  yielding,   ///< in `yield`
   ended
 };
 static State states[kMost];
 
 namespace {
-/// A named barrier, and the threads that wait at it.
+/// A named barrier: how many threads it expects, and how many wait at it.
 struct Numbered {
   uint32_t expected, arrived;
 };
@@ -84,14 +86,16 @@ struct Condition {
 } // namespace
 
 static Numbered barriers[kBarriers];
-static uint32_t numbers[kMost]; ///< the named barriers at which threads wait
-static Condition conditions[kMost];
+static uint32_t numbers[kMost]; ///< the named barrier at which a thread waits
+static Condition conditions[kMost]; ///< the condition that a thread waits for
 static const char *failure;
-static void *mainPointer;
-static unsigned current;
+static void *mainPointer; ///< the saved stack pointer of `run`
+static unsigned current;  ///< the number of the thread that runs
 static void (*currentBody)(void *);
 static void *currentArgument;
 
+/// The first function on a thread's stack. It never returns, as there is no
+/// caller to return to.
 static void begin() {
   currentBody(currentArgument);
   states[current] = State::ended;
@@ -99,6 +103,7 @@ static void begin() {
     hfta_switch_fiber(&pointers[current], mainPointer);
 }
 
+/// Switches from the current thread to `run`; returns when `run` resumes it.
 static void suspend(State state) {
   states[current] = state;
   hfta_switch_fiber(&pointers[current], mainPointer);
@@ -145,13 +150,14 @@ const char *fibers::getFailure() { return failure; }
 
 unsigned fibers::getThread() { return current; }
 
-/// Gives a thread a stack in the state in which hfta_switch_fiber leaves one,
-/// such that switching to it enters `begin`.
+/// Gives a thread a stack with the contents that hfta_switch_fiber expects, so
+/// that switching to the thread enters `begin`.
 static void prepare(unsigned thread) {
   constexpr size_t kSaved = 6;
   unsigned stack = stackOf[thread] = freeStacks[--freeCount];
-  // The tops of the stacks are staggered: at equal offsets in their pages they
-  // would compete for the same few cache lines.
+  // The tops of the stacks are staggered by a cache line each. At equal offsets
+  // in their pages, all of them would be mapped to the same few sets of the
+  // cache.
   auto *top = reinterpret_cast<void **>(stacks + (stack + 1) * kThreadBytes -
                                         stack % kLines * kLineBytes);
   *--top = nullptr; // the return address of `begin`
@@ -162,6 +168,8 @@ static void prepare(unsigned thread) {
   states[thread] = State::running;
 }
 
+/// Allocates the stacks of all threads. They take physical memory only when
+/// they are used.
 static void allocate() {
   void *memory = mmap(nullptr, kMost * kThreadBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -173,7 +181,8 @@ static void allocate() {
       std::abort();
 }
 
-/// Resumes the neighbouring threads [first, end) if all of them are in `state`.
+/// Makes the threads [first, end) able to run if all of them are in `state`.
+/// Returns whether that was so.
 static bool release(unsigned first, unsigned end, State state) {
   if (!std::all_of(states + first, states + end,
                    [&](State own) { return own == state; }))
@@ -182,7 +191,9 @@ static bool release(unsigned first, unsigned end, State state) {
   return true;
 }
 
-/// Evaluates the conditions for which threads wait. Returns whether one holds.
+/// Evaluates the condition of each thread in `waitUntil`, and makes the threads
+/// whose condition holds able to run. Returns whether there is one. `current`
+/// is the waiting thread meanwhile, as conditions may ask for it.
 static bool poll(unsigned count) {
   bool goesOn = false;
   for (current = 0; current < count && !failure; ++current)
@@ -194,12 +205,16 @@ static bool poll(unsigned count) {
   return goesOn;
 }
 
+/// Makes all threads in `yield` able to run. Returns whether there is one.
 static bool releaseYielding(unsigned count) {
   bool goesOn = std::count(states, states + count, State::yielding) > 0;
   std::replace(states, states + count, State::yielding, State::running);
   return goesOn;
 }
 
+/// Makes all threads able to run whose wait is over. Returns whether any thread
+/// can run. Conditions are evaluated only if no other thread can run, and
+/// `yield` ends only if no condition holds either.
 static bool releaseAll(unsigned count) {
   bool goesOn = std::count(states, states + count, State::running) > 0;
   goesOn |= release(0, count, State::atBarrier);
@@ -208,7 +223,7 @@ static bool releaseAll(unsigned count) {
   return goesOn || poll(count) || (!failure && releaseYielding(count));
 }
 
-/// Resets the state: no thread has begun, and none has a stack.
+/// Resets all state for a block of `count` threads, none of which has begun.
 static void reset(unsigned count) {
   failure = nullptr;
   std::fill(std::begin(barriers), std::end(barriers), Numbered());
@@ -219,7 +234,7 @@ static void reset(unsigned count) {
     freeStacks[i] = count - 1 - i;
 }
 
-/// Resumes the current thread, if it can run, until it waits or ends.
+/// Runs the current thread until it waits or ends, unless it can't run.
 static void resume() {
   if (states[current] == State::ready)
     prepare(current);

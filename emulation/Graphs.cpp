@@ -1,7 +1,7 @@
 //===- Graphs.cpp - Kernel graphs of the emulated driver ------------------===//
 //
-// When a graph's turn in a stream comes, its kernels run one after the other,
-// in a random topological order.
+// Launching a graph is one command of a stream. It runs the graph's kernels one
+// after another, in a random topological order.
 //===----------------------------------------------------------------------===//
 
 #include "Calls.h"
@@ -25,7 +25,7 @@ EXPORTED hfta_cu_result cuGraphDestroy(hfta_cu_graph graph) {
   return destroy(device.graphs, graph);
 }
 
-/// A node's handle is its number in the graph, from 1 on.
+// A node's handle is its index in the graph plus 1, so that no handle is NULL.
 EXPORTED hfta_cu_result
 cuGraphAddKernelNode_v2(hfta_cu_graph_node *node, hfta_cu_graph handle,
                         const hfta_cu_graph_node *before, size_t count,
@@ -63,6 +63,7 @@ EXPORTED hfta_cu_result cuGraphExecDestroy(hfta_cu_graph_exec exec) {
   return destroy(device.graphs, exec);
 }
 
+/// Runs all kernels of a graph; stops at the first one that fails.
 static hfta_cu_result runNodes(const Graph &graph, std::mt19937_64 &random) {
   std::vector<size_t> waiting(graph.nodes.size()), ready;
   std::vector<std::vector<size_t>> after(graph.nodes.size());
@@ -87,8 +88,8 @@ static hfta_cu_result runNodes(const Graph &graph, std::mt19937_64 &random) {
   return kSuccess;
 }
 
-/// The command keeps a copy of the graph, as the caller may destroy its own
-/// before the command runs.
+// The command keeps a copy of the graph, as the caller may destroy the
+// executable graph before the command runs.
 EXPORTED hfta_cu_result cuGraphLaunch(hfta_cu_graph_exec exec,
                                       hfta_cu_stream stream) {
   ENTER("cuGraphLaunch");

@@ -31,8 +31,8 @@ Module::~Module() {
 // Images
 //===----------------------------------------------------------------------===//
 
-/// Returns the size of a shared library, whose section headers stand at its
-/// end.
+/// Returns the bytes of a shared library, which end with its section headers;
+/// 0 if the image isn't an ELF file.
 static size_t findBytes(const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
@@ -41,6 +41,7 @@ static size_t findBytes(const void *image) {
   return header.e_shoff + size_t(header.e_shnum) * header.e_shentsize;
 }
 
+/// Writes all bytes to a file. Returns false on an error.
 static bool writeAll(int file, const char *data, size_t bytes) {
   for (ssize_t count; bytes > 0; data += count, bytes -= size_t(count))
     if ((count = write(file, data, bytes)) <= 0)
@@ -48,8 +49,9 @@ static bool writeAll(int file, const char *data, size_t bytes) {
   return true;
 }
 
-/// The barriers that each thread of a block has reached so far, and its waits
-/// for copies (of both kinds) and for products.
+/// For each thread of the running block, the number of barriers that it has
+/// reached, of its waits for copies (of both kinds), and of its waits for
+/// products. Planted faults are found by these numbers (Faults.h).
 static uint64_t barriers[fibers::kMost], copyWaits[fibers::kMost],
     productWaits[fibers::kMost];
 
@@ -73,6 +75,7 @@ static void waitForPhase(void *barrier, uint32_t parity) {
     bulk_copies::wait(barrier, parity);
 }
 
+/// Counts a wait for products, and returns whether the thread skips it.
 static bool losesProducts() {
   return ++productWaits[fibers::getThread()] == getFault(Fault::products);
 }
@@ -142,8 +145,9 @@ hfta_cu_result emulation::findFunction(Module &module, const char *name,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Yields each number below `count` once, in a random order: strides through
-/// them by a random `step` that is coprime to the count.
+/// A random permutation of the numbers below `count`, repeated endlessly. It
+/// advances by a random `step` modulo `count`; as the two are coprime, it
+/// visits every number once before it repeats.
 class Order {
 public:
   Order(uint64_t count, std::mt19937_64 &random)
@@ -164,9 +168,11 @@ private:
 
 } // namespace
 
-static sigjmp_buf outOfKernel;
-static volatile sig_atomic_t inKernel;
+static sigjmp_buf outOfKernel; ///< where `run` continues after such a signal
+static volatile sig_atomic_t inKernel; ///< whether a kernel is running
 
+/// Handles SIGSEGV and SIGBUS: leaves the kernel that accessed unmapped memory.
+/// Outside of kernels the signal ends the process as usual.
 static void leaveKernel(int signal) {
   if (inKernel)
     siglongjmp(outOfKernel, signal);
@@ -175,12 +181,12 @@ static void leaveKernel(int signal) {
 }
 
 namespace {
-/// The state that the fibers of a block share.
+/// The data that all fibers of the running block use.
 struct Running {
   const Launch *launch;
   void **parameters;
   std::mt19937_64 *random;
-  Order order;
+  Order order; ///< the order in which threads are resumed
 };
 } // namespace
 
@@ -189,7 +195,8 @@ static void runThread(void *argument) {
   running->launch->function->call(running->parameters);
 }
 
-/// Draws the thread that goes on next, so that each has its turn.
+/// Returns the thread that is resumed next, and sets its special register.
+/// Every round has the same order.
 static unsigned chooseThread(void *argument) {
   auto *running = static_cast<Running *>(argument);
   auto thread = static_cast<unsigned>(running->order.next());
@@ -197,9 +204,10 @@ static unsigned chooseThread(void *argument) {
   return thread;
 }
 
-/// Runs the threads of a block together. Shared memory starts undefined. Copies
-/// still in flight when a block ends would write to the next block's memory,
-/// thus the block fails.
+/// Runs a block whose threads wait for each other, as fibers. Shared memory is
+/// filled with NaNs first. Returns false if the block fails. A block also fails
+/// if it ends while bulk copies are in flight, because on a GPU these would
+/// write to the shared memory of a later block.
 static bool runTogether(const Launch &launch, void **parameters,
                         std::mt19937_64 &random) {
   const Module &module = *launch.function->module;
@@ -219,7 +227,9 @@ static bool runTogether(const Launch &launch, void **parameters,
   return bulk_copies::areMade();
 }
 
-/// Owns no memory, as a jump (longjmp) may leave this function.
+/// Runs all blocks of a launch; returns false if one of them fails. The
+/// function has no local objects with destructors, because `leaveKernel` leaves
+/// it by siglongjmp, which runs none.
 static bool runThreads(const Launch &launch, void **parameters,
                        std::mt19937_64 &random) {
   uint32_t *registers = launch.function->module->registers;
@@ -244,6 +254,7 @@ static bool runThreads(const Launch &launch, void **parameters,
   return true;
 }
 
+/// Returns the end of the message "kernel 'NAME' …" for a failed launch.
 static const char *explain(hfta_cu_result result) {
   if (result == kIllegalAddress)
     return "reaches memory that isn't there";
@@ -278,8 +289,8 @@ hfta_cu_result emulation::run(const Launch &asked, std::mt19937_64 &random) {
     result = kIllegalAddress;
   }
   inKernel = 0;
-  // The driver doesn't report which kernel failed: this message helps to find
-  // the fault.
+  // The driver API reports only an error code, not which kernel failed, so
+  // print the kernel's name and the reason.
   if (result != kSuccess)
     std::fprintf(stderr, "emulated driver: kernel '%s' %s\n",
                  launch.function->name.c_str(), explain(result));

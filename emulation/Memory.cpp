@@ -8,10 +8,10 @@
 
 using namespace emulation;
 
-/// The alignment of allocations, as the driver aligns them.
+/// The alignment of allocations in bytes, which is NVIDIA's driver's, too.
 static constexpr size_t kAlignment = 256;
-/// The byte that fills new memory: a NaN in every floating-point type, and an
-/// integer that no program expects.
+/// The byte that fills new memory. It gives NaNs in every floating-point type,
+/// and integers that no program expects.
 static constexpr int kPoison = 0xFF;
 
 static size_t roundUp(size_t bytes, size_t unit) {
@@ -33,8 +33,9 @@ hfta_cu_result Memory::allocate(size_t bytes, hfta_cu_address &address) {
   mprotect(pages, pageBytes, PROT_READ | PROT_WRITE);
   std::memset(pages, kPoison, pageBytes);
   mprotect(pages, pageBytes, PROT_NONE);
-  // The allocation ends at the guard page: reads after its end are a likelier
-  // mistake than reads before its beginning.
+  // The allocation, rounded up to the alignment, ends where the second guard
+  // page begins, because accesses beyond its end are likelier errors than
+  // accesses before its beginning.
   char *begin = pages + pageBytes - roundUp(bytes, kAlignment);
   address = reinterpret_cast<hfta_cu_address>(begin);
   blocks[address] = {bytes, pages, pageBytes};

@@ -9,7 +9,8 @@ using namespace emulation;
 Device::Device() : random(getSettings().seed) {}
 
 Device &Device::get() {
-  // The device is never destroyed: programs end without closing their handles.
+  // The device is never destroyed, as programs may end without destroying their
+  // streams, events and modules.
   static auto *device = new Device();
   return *device;
 }
@@ -22,7 +23,7 @@ bool Device::canRun(const Stream &stream) const {
   if (stream.commands.empty())
     return false;
   const Command &command = stream.commands.front();
-  // After a failure all commands are discarded, whatever they wait for.
+  // After a failure `step` discards commands, so they needn't wait.
   return failure != kSuccess || !command.awaited ||
          command.awaited->happened >= command.times;
 }

@@ -11,11 +11,12 @@
 using namespace tensor_cores;
 using mlir::hfta::emulated::Factors;
 
-/// The 32-bit words of a row of the left matrix, or a column of the right one.
+/// The number of words in a row of the left matrix, and in a column of the
+/// right matrix.
 static constexpr unsigned kWords = 8;
 static constexpr unsigned kMostTerms = 2 * kWords;
-/// The rows and columns of the matrices that readMatrices reads, and how many
-/// matrices it reads at most.
+/// The number of rows, and of columns, of a matrix that readMatrices loads, and
+/// the most matrices that it loads at once.
 static constexpr unsigned kSize = 8, kMostMatrices = 4;
 
 //===----------------------------------------------------------------------===//
@@ -23,8 +24,9 @@ static constexpr unsigned kSize = 8, kMostMatrices = 4;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The number significand * 2^(exponent - fractionBits), unless it is infinite
-/// or a NaN.
+/// A decoded floating-point number. If it is finite, its magnitude is
+/// significand * 2^(exponent - fractionBits), where fractionBits belongs to the
+/// format (twice as many for a product).
 struct Number {
   int64_t significand;
   int exponent;
@@ -33,7 +35,7 @@ struct Number {
   bool isZero() const { return significand == 0 && !isInfinite && !isNan; }
 };
 
-/// A floating-point format.
+/// A binary floating-point format with a sign bit, as in IEEE 754.
 struct Decoder {
   unsigned fractionBits, exponentBits;
 
@@ -61,6 +63,7 @@ static uint32_t getBits(float value) {
   return bits;
 }
 
+/// Returns the exact product.
 static Number multiplyNumbers(const Number &lhs, const Number &rhs) {
   Number product = {lhs.significand * rhs.significand,
                     lhs.exponent + rhs.exponent,
@@ -71,7 +74,8 @@ static Number multiplyNumbers(const Number &lhs, const Number &rhs) {
   return product;
 }
 
-/// Shifts the significand to a common exponent, and rounds towards zero.
+/// Returns a number's significand with its sign, in units of
+/// 2^(exponent - chip.fractionBits), rounded towards zero.
 static int64_t align(const Number &number, unsigned fractionBits,
                      const Chip &chip, int exponent) {
   int left =
@@ -84,7 +88,8 @@ static int64_t align(const Number &number, unsigned fractionBits,
   return number.isNegative ? -aligned : aligned;
 }
 
-/// Returns value * 2^exponent, truncated to the precision of an f32.
+/// Returns value * 2^exponent as an f32, rounded towards zero; infinity if it
+/// is too large.
 static float cut(int64_t value, int exponent) {
   constexpr int kBits = 24, kLeast = -149;
   uint64_t magnitude = value < 0 ? -uint64_t(value) : uint64_t(value);
@@ -99,6 +104,8 @@ static float cut(int64_t value, int exponent) {
 // Sums
 //===----------------------------------------------------------------------===//
 
+/// Returns `before` plus the products of a group. NaNs, and infinities of both
+/// signs, give the NaN 0x7FFFFFFF.
 static float addGroup(const Chip &chip, const Number *products, unsigned count,
                       unsigned fractionBits, float before) {
   Number sum = kSums.decode(getBits(before));
@@ -135,7 +142,7 @@ float tensor_cores::addProducts(const Chip &chip, Factors factors,
   const Decoder &decoder = factors == Factors::kBf16   ? kBf16
                            : factors == Factors::kTf32 ? kTf32
                                                        : kF16;
-  // A TF32 factor is an f32 whose last bits are ignored.
+  // A TF32 factor is an f32 whose lowest fraction bits are ignored.
   constexpr unsigned kIgnored = kSums.fractionBits - kTf32.fractionBits;
   for (unsigned first = 0; first < kWords; first += chip.words) {
     Number products[kMostTerms];
@@ -161,15 +168,15 @@ float tensor_cores::addProducts(const Chip &chip, Factors factors,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The operands that the threads of a warp contribute. There are two buffers,
-/// as some threads may have reached the next call while others still read those
-/// of this one.
+/// The operands that the threads of a warp pass to a call. They are double
+/// buffered, because some threads may already have begun the next call while
+/// others still read the operands of this one.
 struct Warp {
   uint32_t lhs[2][16][kWords], rhs[2][8][kWords];
   uint16_t rows[2][fibers::kWarp][kSize];
 };
 struct Thread {
-  unsigned next;
+  unsigned next; ///< the buffer that the next call uses
   float sums[4];
   uint32_t words[kMostMatrices];
 };

@@ -7,18 +7,21 @@
 
 using namespace tensor_maps;
 
-/// The bytes of a swizzled unit, and the alignment of addresses and strides.
+/// The size of the units that a swizzle permutes, and the alignment of
+/// addresses and strides, in bytes.
 static constexpr uint64_t kUnit = 16;
+// Limits of cuTensorMapEncodeTiled.
 static constexpr unsigned kMostBox = 256, kMostStep = 8;
 static constexpr uint64_t kMostSize = uint64_t(1) << 32;
 static constexpr uint64_t kStrideEnd = uint64_t(1) << 40;
 
 namespace {
-/// The encoding of a map. Of each size it holds the last index, and it omits
-/// the first stride.
+/// The encoding of a map. The first stride isn't stored, as it equals
+/// elementBytes.
 struct Packed {
   uint64_t magic, address, strides[kMostDimensions - 1];
-  uint32_t lastPlaces[kMostDimensions];
+  uint32_t lastPlaces[kMostDimensions]; ///< sizes minus 1, as a size of 2^32
+                                        ///< doesn't fit into 32 bits
   uint16_t box[kMostDimensions];
   uint8_t steps[kMostDimensions];
   uint8_t rank, elementBytes, swizzleBytes;
@@ -44,6 +47,7 @@ uint64_t Map::getBoxBytes() const {
 // Descriptions
 //===----------------------------------------------------------------------===//
 
+/// Returns whether NVIDIA's driver would accept the map.
 static bool isSound(const Map &map) {
   if ((map.elementBytes != 2 && map.elementBytes != 4) || map.rank == 0 ||
       map.rank > kMostDimensions || map.address % kUnit != 0)
@@ -132,13 +136,16 @@ int tensor_maps::encodeTiled(void *out, int type, uint32_t rank, void *address,
 // Boxes
 //===----------------------------------------------------------------------===//
 
-/// Returns where a unit lies once swizzled: the index of its line of 128 bytes
-/// permutes the units of each row of `swizzleBytes` (by exclusive or).
+/// Returns the address to which the swizzle moves the unit at address `at`: the
+/// unit's index within a row of `swizzleBytes` is XORed with the lowest bits of
+/// the index of its 128-byte line.
 static uintptr_t turn(uintptr_t at, uint32_t swizzleBytes) {
   return swizzleBytes == 0 ? at : at ^ (at >> 3 & (swizzleBytes - kUnit));
 }
 
-/// Reads those elements of a row that are in the tensor; the others stay zero.
+/// Copies the elements of a box's row that lie in the tensor to `row`, and
+/// leaves the others as they are. `first` is the row's first coordinate, along
+/// dimension 0; `address` is that of coordinate 0.
 static void readRow(const Map &map, int64_t first, uint64_t address,
                     unsigned char *row) {
   auto end = std::min(first + int64_t(map.box[0]), int64_t(map.sizes[0]));

@@ -1,10 +1,10 @@
 //===- TensorMaps.h - Tensor maps, and copies of their boxes ----*- C++ -*-===//
 //
-// A tensor map describes a tensor in memory and the boxes that are copied out
-// of it into shared memory. cuTensorMapEncodeTiled of the emulated driver
-// writes a format of its own where a GPU's opaque description would be. See
-// "CUDA Driver API", "Tensor Map Object Management", and "Parallel Thread
-// Execution ISA", "Tensors".
+// A tensor map describes a tensor in device memory and the size of the boxes
+// that bulk copies (BulkCopies.h) bring from it into shared memory. A GPU's
+// tensor maps are opaque; cuTensorMapEncodeTiled of the emulated driver writes
+// its own format. See "CUDA Driver API", "Tensor Map Object Management", and
+// "Parallel Thread Execution ISA", "Tensors".
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_TENSORMAPS_H
@@ -16,45 +16,48 @@
 
 namespace tensor_maps {
 
-/// The bytes of a map.
+/// The size of an encoded map, in bytes.
 inline constexpr unsigned kBytes = HFTA_MAP_BYTES;
 inline constexpr unsigned kMostDimensions = 5;
 
-/// A tensor, with the innermost dimension first, and the boxes that are copied.
+/// A decoded tensor map. Dimension 0 is the innermost one.
 struct Map {
-  uint64_t address;
+  uint64_t address;      ///< the device address of the tensor's first element
   uint32_t elementBytes; ///< 2 or 4
   uint32_t rank;
   uint32_t swizzleBytes; ///< the swizzle: 32, 64 or 128 bytes; 0: none
-  uint64_t sizes[kMostDimensions];
-  uint64_t strides[kMostDimensions]; ///< bytes; the first: elementBytes
-  uint32_t box[kMostDimensions]; ///< elements that a box spans, including those
-                                 ///< that steps skip
-  uint32_t steps[kMostDimensions]; ///< one element of each `step` of a box is
-                                   ///< copied; the first counts as 1
+  uint64_t sizes[kMostDimensions];   ///< the tensor's shape, in elements
+  uint64_t strides[kMostDimensions]; ///< in bytes; strides[0] is elementBytes
+  uint32_t box[kMostDimensions];   ///< how many of the tensor's elements a box
+                                   ///< spans, including skipped ones
+  uint32_t steps[kMostDimensions]; ///< the distance of copied elements in a
+                                   ///< box, in elements; steps[0] is ignored
 
-  /// Returns how many elements are copied along a dimension of a box.
+  /// Returns how many elements of a box are copied along a dimension.
   uint32_t getExtent(unsigned dimension) const;
+  /// Returns the bytes of shared memory that a box takes.
   uint64_t getBoxBytes() const;
 };
 
-/// Writes kBytes, as the driver does. Returns false if the driver would refuse
-/// such a map.
+/// Writes kBytes bytes to `out`, which must be aligned to 64 bytes. Returns
+/// false, and writes nothing, if NVIDIA's driver would refuse the map.
 bool encode(const Map &map, void *out);
 
-/// Encodes a map from the arguments of cuTensorMapEncodeTiled, as `encode`
-/// does; only element types of 16 and 32 bits are supported. Returns the result
-/// that the driver's function returns.
+/// Encodes a map from the arguments of cuTensorMapEncodeTiled. Supports only
+/// the element types UINT16 and UINT32, without interleaving, and zeros as
+/// fill. Returns a CUresult: 0, or CUDA_ERROR_INVALID_VALUE.
 int encodeTiled(void *out, int type, uint32_t rank, void *address,
                 const uint64_t *sizes, const uint64_t *strides,
                 const uint32_t *box, const uint32_t *steps, int interleave,
                 int swizzle, int promotion, int fill);
 
-/// Reads a map that `encode` wrote. Returns false if `bytes` hold none.
+/// Reads a map of kBytes bytes. Returns false if it wasn't written by `encode`.
 bool decode(const void *bytes, Map &map);
 
-/// Copies the box at the given coordinates, with zeros where it lies outside
-/// the tensor. The units of 16 bytes are swizzled by their addresses.
+/// Copies a box to the shared memory at `to`. The box begins at these
+/// coordinates, one for each dimension, in elements. Elements outside of the
+/// tensor become zeros. Within each row of `swizzleBytes` the 16-byte units are
+/// permuted, depending on the address in shared memory, as on a GPU.
 void copyBox(const Map &map, const int32_t *coordinates, void *to);
 
 } // namespace tensor_maps

@@ -1,8 +1,8 @@
 //===- ThreadCalls.h - Functions that an image's threads call ---*- C++ -*-===//
 //
-// An image's threads call functions by pointers in it. Whoever runs its kernels
-// sets these: the emulated driver, and tests that run kernels in their own
-// process.
+// An image (EmulatedImage.h) contains function pointers, through which its
+// kernels wait, copy and multiply. The program that loads an image sets them:
+// the emulated driver, or a test that runs kernels in its own process.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_THREADCALLS_H
@@ -19,9 +19,9 @@
 
 namespace emulation {
 
-/// The image's symbol of a function pointer, and the function to store there.
+/// A function pointer of an image, and the function to store in it.
 struct ThreadCall {
-  const char *symbol;
+  const char *symbol; ///< the function pointer's name in the image
   void (*function)();
 };
 
@@ -30,8 +30,8 @@ ThreadCall makeThreadCall(const char *symbol, Function *function) {
   return {symbol, reinterpret_cast<void (*)()>(function)};
 }
 
-/// The functions by which threads wait; the emulated driver plants faults
-/// there.
+/// The functions by which threads wait. The emulated driver replaces them by
+/// functions that can skip a wait, to plant faults (Faults.h).
 struct Waits {
   void (*atBarrier)() = fibers::wait;
   void (*atNumbered)(uint32_t, uint32_t) = fibers::waitAt;
@@ -41,7 +41,7 @@ struct Waits {
   const float *(*forProducts)() = warp_groups::wait;
 };
 
-/// Returns all functions that threads call.
+/// Returns all function pointers of an image with their functions.
 inline auto getThreadCalls(const Waits &waits = Waits()) {
   using namespace mlir::hfta::emulated;
   return std::array{

@@ -18,18 +18,24 @@
 using namespace warp_groups;
 using mlir::hfta::emulated::Factors;
 
-/// The words of a row or column, and the bytes of a 16-bit element.
+/// The number of words of a row or column of factors, and the bytes of a 16-bit
+/// element.
 static constexpr unsigned kWords = 8, kHalf = 2;
-/// The number of rows after which the swizzle repeats.
+/// The number of rows after which the swizzle's pattern repeats.
 static constexpr unsigned kPattern = 8;
-/// The most sums of a thread.
+/// The most sums that a thread can have.
 static constexpr unsigned kMostSums = kMostColumns / 2;
 
 namespace {
-/// An operand as its descriptor gives it. Bits 0 to 13 are the address, 16 to
-/// 29 the distance to the next part of the rows, and 32 to 45 that to the next
-/// 8 rows, all in units of 16 bytes; 62 and 63 are the swizzle, which says how
-/// long rows are.
+/// An operand in shared memory, decoded from PTX's matrix descriptor:
+///
+///   bits 0-13    address
+///   bits 16-29   leading dimension offset: the distance between the parts into
+///                which long rows are cut
+///   bits 32-45   stride offset: the distance between groups of 8 rows
+///   bits 62-63   swizzle, which also determines the length of a row
+///
+/// Address and distances are in units of 16 bytes.
 class Matrix {
 public:
   Matrix(uint64_t descriptor, const void *shared, bool isTransposed)
@@ -40,20 +46,21 @@ public:
     address = read(0);
     leading = read(16);
     stride = read(32);
-    // 0 means no swizzle: rows of 16 bytes.
+    // A swizzle of 0 means none, and rows of 16 bytes; 1, 2 and 3 mean rows of
+    // 128, 64 and 32 bytes.
     auto turn = static_cast<uint32_t>(descriptor >> 62);
     rowBytes = turn == 0 ? 16 : 256U >> turn;
   }
 
-  /// Reads the words of factors for a row or column of the result.
+  /// Reads the kWords words of factors for a row or column of the result.
   void read(unsigned place, uint32_t *words) const {
     if (!isTransposed) {
       for (unsigned word = 0; word < kWords; ++word)
         copy(place, word * 4, &words[word], 4);
       return;
     }
-    // A term is a sequence of 16-bit elements, which is cut into rows of
-    // memory.
+    // A term has a 16-bit element for each row or column of the result. These
+    // are cut into parts of the length of a row of memory.
     unsigned ofRow = rowBytes / kHalf;
     for (unsigned term = 0; term < 2 * kWords; ++term) {
       uint16_t half;
@@ -64,16 +71,18 @@ public:
   }
 
 private:
-  /// Reads bytes of a row.
+  /// Copies `count` bytes of a row of memory, from number `byte` on. `before`
+  /// is the offset in bytes of the row's part.
   void copy(unsigned row, unsigned byte, void *to, unsigned count,
             unsigned before = 0) const {
     constexpr uint32_t kWindow = (1 << 18) - 1;
     uint32_t at = address + before + row / kPattern * stride +
                   row % kPattern * rowBytes + byte;
-    // The swizzle: the index of a line of 128 bytes permutes its 16-byte units.
+    // The swizzle, as in TensorMaps.cpp: the index of a 16-byte unit is XORed
+    // with the index of its 128-byte line.
     at ^= at >> 3 & (rowBytes - 16);
-    // Descriptors hold only as many address bits as a GPU's shared memory
-    // needs.
+    // A descriptor has only the 18 lowest bits of an address, which suffice for
+    // a GPU's shared memory. So offsets are computed modulo 2^18.
     auto begin = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(shared));
     std::memcpy(to, shared + ((at - begin) & kWindow), count);
   }
@@ -83,8 +92,8 @@ private:
   bool isTransposed;
 };
 
-/// The operands of one thread's sums: two rows, and two neighbouring columns
-/// out of each 8.
+/// The factors of one thread's sums, which lie in two rows of the result and in
+/// two neighbouring columns out of each 8.
 struct Operands {
   uint32_t lhs[2][kWords], rhs[kMostColumns / 4][kWords];
 };
@@ -92,17 +101,18 @@ struct Product {
   Factors factors;
   uint32_t columns;
   Matrix lhs, rhs;
-  uint64_t group;
-  Operands before; ///< their values when the product began
+  uint64_t group;  ///< the number of the product's group, from 0
+  Operands before; ///< the running thread's factors when the product began
 
+  /// Reads the running thread's factors.
   Operands read() const;
 };
 struct Thread {
-  std::vector<Product> begun;
-  uint64_t groups; ///< groups that are complete
+  std::vector<Product> begun; ///< products that aren't computed yet
+  uint64_t groups;            ///< groups that were committed
   float sums[kMostSums];
-  bool hasSums; ///< false: the next product's sums replace them
-  bool isFenced;
+  bool hasSums;  ///< false: the next product passes new sums
+  bool isFenced; ///< whether `fence` was called since all products were done
 };
 } // namespace
 
@@ -148,12 +158,14 @@ const float *warp_groups::multiply(uint32_t factors, uint32_t columns,
   return getUnknown();
 }
 
-/// Returns the index of the thread's sum for a row (0 or 1) and a column that
-/// it owns.
+/// Returns the index, in a thread's sums, of the sum in its row number `row` (0
+/// or 1) and its column number `column`.
 static unsigned getPlace(unsigned row, unsigned column) {
   return column / 2 * 4 + row * 2 + column % 2;
 }
 
+/// Adds a product to the running thread's sums, or makes them NaNs if an
+/// operand has changed since the product began.
 static void make(const Product &product, float *sums) {
   Operands operands = product.read();
   bool isSame = std::memcmp(&operands, &product.before, sizeof(operands)) == 0;
@@ -170,14 +182,16 @@ static void make(const Product &product, float *sums) {
 
 void warp_groups::commit() { ++threads[fibers::getThread()].groups; }
 
-/// Makes the products of groups in the order in which they were begun.
+/// Computes the products of all groups except the latest `left` ones, in the
+/// order in which they began.
 static void makeGroups(Thread &thread, uint32_t left) {
   auto isLeft = [&](const Product &product) {
     return product.group + left >= thread.groups;
   };
   auto end = std::find_if(thread.begun.begin(), thread.begun.end(), isLeft);
-  // The products leave `begun` first: an access to unmapped memory leaves this
-  // function by a jump (longjmp), and they mustn't be made again.
+  // The products are removed from `begun` first, because an access to unmapped
+  // memory leaves this function by siglongjmp, and then `begun` must not
+  // contain products that were already computed.
   std::vector<Product> made(std::make_move_iterator(thread.begun.begin()),
                             std::make_move_iterator(end));
   thread.begun.erase(thread.begun.begin(), end);

@@ -1,9 +1,12 @@
 //===- WarpGroups.h - Products of matrices in shared memory -----*- C++ -*-===//
 //
-// Warp groups begin products of matrices in shared memory (wgmma), commit them
-// as groups, and wait for all but the latest groups. Operands are read both
-// when a product begins and when a thread waits for it: if they changed in
-// between, the sums become NaNs. Sums that are read too early are NaNs, too.
+// Emulates PTX's wgmma: the four warps of a warp group begin a product of
+// matrices in shared memory, commit the products as groups, and wait for all
+// but the latest groups. Each thread has some elements of the result, its sums.
+//
+// To detect missing waits, a product is computed when a thread waits for it;
+// until then its sums are NaNs. They also become NaNs if an operand has changed
+// since the product began.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_WARPGROUPS_H
@@ -15,46 +18,59 @@
 
 namespace warp_groups {
 
-/// The most columns of a product.
+/// The most columns that a product can have.
 inline constexpr unsigned kMostColumns = 256;
 
 // The functions below are called by a thread of a running block (Fibers.h).
 
-/// Makes what the thread wrote, and what its copies brought, visible to
-/// products. On a GPU other threads' data needs fences as well: each thread
-/// calls this after its writes and before the barrier.
+/// Makes data that the thread wrote to shared memory, or that its copies
+/// brought, visible to products (PTX: fence.proxy.async). On a GPU, every
+/// thread that wrote data must call this after its writes and before the
+/// barrier. The emulation only checks that the thread that begins a product has
+/// called it.
 void fence();
 
-/// Begins a product of 64 rows and `columns` columns, with 8 words of factors
-/// for each row and column. `lhs` and `rhs` are descriptors of matrices in
-/// `shared`. The first bit of `transposed` says that a row of the left
-/// operand's memory is a term (a step of the sum) rather than a row of the
-/// result; the second bit says so for the right operand. `sums` are the
-/// thread's sums so far, two for each 4 columns, or what the previous call
-/// returned: a thread that has sums continues from those. Returns sums that are
-/// unknown yet. The sums become NaNs if the thread hasn't called `fence` since
-/// it last waited for all products.
+/// Begins a product with 64 rows and `columns` columns, with 8 words of factors
+/// (TensorCores.h) for each row and each column. `factors` is an
+/// emulated::Factors. `lhs` and `rhs` are PTX's matrix descriptors of the
+/// operands in `shared`.
+///
+/// Bit 0 of `transposed` says how the left operand is stored: if it is 1, a row
+/// of memory has one term for all rows of the result; if it is 0, a row of
+/// memory has all terms of one row of the result. Bit 1 says the same of the
+/// right operand and the result's columns.
+///
+/// `sums` are the thread's columns / 2 sums so far. They are used only by the
+/// first product after `wait`; later products add to the sums that the thread
+/// already has, and may pass what the previous call returned.
+///
+/// Returns columns / 2 NaNs, as the sums aren't known yet. The thread's sums
+/// become NaNs if it hasn't called `fence` since it last waited for all of its
+/// products.
 const float *multiply(uint32_t factors, uint32_t columns, uint32_t transposed,
                       const void *shared, uint64_t lhs, uint64_t rhs,
                       const float *sums);
 
-/// Returns sums that aren't known yet: NaNs.
+/// Returns NaNs, as many as a thread can have sums. They stand for sums that
+/// aren't known yet.
 const float *getUnknown();
 
-/// Makes a group of the products begun since the last call.
+/// Commits the products that the thread has begun since its last call as a
+/// group.
 void commit();
 
-/// Makes the products of all groups except the latest `left` ones. Their sums
-/// stay with the thread. The threads of a warp wait for each other.
+/// Computes the products of all of the thread's groups except the latest `left`
+/// ones, and adds them to the thread's sums. The threads of a warp wait for
+/// each other.
 void waitForGroups(uint32_t left);
 
-/// Makes the products of all groups and returns the thread's sums, which are
-/// valid until its next call; the next product starts from the sums that it is
-/// given. Sums are unknown if a product isn't in a group. The threads of a warp
+/// Computes the products of all groups. Returns the thread's sums, valid until
+/// its next product begins, or NaNs if some product isn't committed. The next
+/// product starts from the sums that are passed to it. The threads of a warp
 /// wait for each other.
 const float *wait();
 
-/// Forgets all threads' products, before another block begins.
+/// Discards the products and sums of all threads. Called before a block begins.
 void forget();
 
 } // namespace warp_groups

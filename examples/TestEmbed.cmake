@@ -1,5 +1,6 @@
 # Installs Hfta, moves the installed tree, then builds and runs the embed
-# example with it. In: BUILD, SOURCE, WORK, GENERATOR, COMPILER.
+# example with it. Needs the variables BUILD (Hfta's build folder), SOURCE (the
+# example), WORK (a folder for all output), GENERATOR and COMPILER.
 
 include(${CMAKE_CURRENT_LIST_DIR}/TestRun.cmake)
 

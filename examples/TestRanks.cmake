@@ -1,12 +1,12 @@
 # Builds the program of the ranks example with an installed tree, with CMake and
-# without, and runs it on each number of ranks. In: INSTALLED, WORK, GENERATOR,
-# COMPILER.
+# without, and runs it on 1 to 4 ranks. Needs the variables INSTALLED (the
+# tree), WORK (a folder for all output), GENERATOR and COMPILER.
 
 include(${CMAKE_CURRENT_LIST_DIR}/TestRun.cmake)
 
 find_program(mpicc mpicc)
 find_program(mpirun mpirun)
-# Debian's openmpi-bin has mpicc, but not the headers that it needs.
+# Debian's openmpi-bin has mpicc, but the headers are in libopenmpi-dev.
 if(mpicc)
   execute_process(COMMAND ${mpicc} --showme:incdirs
     OUTPUT_VARIABLE folders OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -20,14 +20,14 @@ endif()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-# A folder for mpirun's own files: sockets, whose paths must be short.
+# mpirun creates sockets in TMPDIR. Their paths must be short, so they aren't in WORK.
 run(mktemp -d)
 string(STRIP "${output}" temporary)
 set(ENV{TMPDIR} ${temporary})
 set(ENV{OMPI_MCA_rmaps_base_oversubscribe} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
-# The compiler that mpicc calls.
+# mpicc calls this compiler.
 set(ENV{OMPI_CC} ${COMPILER})
 set(ENV{PATH} "${INSTALLED}/bin:$ENV{PATH}")
 
@@ -58,7 +58,7 @@ foreach(ranks 1 2 3 4)
   endforeach()
 endforeach()
 
-# The commands of the README that build without CMake, taken literally.
+# Builds with the two commands of README.md that need no CMake.
 file(STRINGS ${source}/README.md commands REGEX "^(hftac|mpicc) ")
 list(LENGTH commands count)
 if(NOT count EQUAL 2)

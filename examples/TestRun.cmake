@@ -1,4 +1,5 @@
-# Runs a command in WORK; its output becomes `output`.
+# Runs a command in WORK and sets `output` to what it prints. Ends the script
+# with an error if the command fails.
 function(run)
   execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK}
     RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)

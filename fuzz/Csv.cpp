@@ -1,7 +1,8 @@
-//===- Csv.cpp - Bytes as a csv file --------------------------------------===//
+//===- Csv.cpp - Fuzz target: a csv file ----------------------------------===//
 //
-// The file is read as every element type, with one or three numbers per sample,
-// from the first or second field on, and with each kind of header.
+// The input is read as each element type: with one number per sample from the
+// first field of a line, and with three numbers from the second field on. The
+// types take turns with the three kinds of headers.
 //===----------------------------------------------------------------------===//
 
 #include "Files.h"

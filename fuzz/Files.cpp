@@ -1,4 +1,4 @@
-//===- Files.cpp - Files made of a fuzzer's input -------------------------===//
+//===- Files.cpp - The fuzzer's input as a file ---------------------------===//
 
 #include "Files.h"
 
@@ -18,7 +18,7 @@ void setInput(const uint8_t *data, size_t size) {
 }
 
 //===----------------------------------------------------------------------===//
-// Replacements of the runtime's functions (the linker's --wrap)
+// Functions that replace the runtime's (linker option --wrap)
 //===----------------------------------------------------------------------===//
 
 extern "C" hfta_status __wrap_hfta_mapping_open(const char *, hfta_mapping *out,
@@ -50,7 +50,8 @@ void readSamples(const hfta_data_request &request) {
   hfta_data *data = nullptr;
   if (hfta_data_open(&request, &data, &error) != HFTA_OK)
     return;
-  // There may be any number of samples without bytes.
+  // Samples without bytes need no space in the file, so a short file can have
+  // any number of them.
   int64_t count = std::min<int64_t>(hfta_data_count(data), 1 << 20);
   std::vector<char> sample(count > 0 ? hfta_data_sample_bytes(data) : 0);
   for (int64_t index = 0; index < count; ++index)

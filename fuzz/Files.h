@@ -1,4 +1,4 @@
-//===- Files.h - Files made of a fuzzer's input -----------------*- C++ -*-===//
+//===- Files.h - The fuzzer's input as a file -------------------*- C++ -*-===//
 
 #ifndef HFTA_FUZZ_FILES_H
 #define HFTA_FUZZ_FILES_H
@@ -8,15 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Sets the bytes of any file that the runtime maps from now on. They are in an
-/// allocation of exactly this size, so that a read beyond the end is detected.
-/// Borrowed.
+/// Makes these bytes the contents of every file that the runtime opens from now
+/// on. `data` isn't copied and must stay valid. Each opened file is an
+/// allocation of exactly `size` bytes, so that sanitizers detect reads beyond
+/// its end.
 void setInput(const uint8_t *data, size_t size);
 
-/// Opens a source as the request says, and copies all its samples.
+/// Opens a data source and copies its samples, at most a million. Aborts if a
+/// sample can't be read, or if one with an invalid index can.
 void readSamples(const hfta_data_request &request);
 
-/// Reads the type and shape from the file's header first, then all samples.
+/// Reads the samples, with the type and shape that the file's header states.
+/// Returns without an error if the runtime refuses the file.
 void probeAndReadSamples(hfta_data_format format);
 
 #endif // HFTA_FUZZ_FILES_H

@@ -1,4 +1,4 @@
-//===- Idx.cpp - Bytes as an idx file, perhaps packed ---------------------===//
+//===- Idx.cpp - Fuzz target: an idx file, possibly compressed by gzip ----===//
 
 #include "Files.h"
 #include "Options.h"

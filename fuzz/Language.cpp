@@ -1,4 +1,4 @@
-//===- Language.cpp - Bytes as a job file ---------------------------------===//
+//===- Language.cpp - Fuzz target: a job file -----------------------------===//
 
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Parser.h"
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::SourceMgr sources;
   std::unique_ptr<MLIRContext> context = makeFuzzContext();
   JobDiagnostics diagnostics(sources, llvm::nulls());
-  // Files are looked up in a folder that doesn't exist.
+  // The job's folder doesn't exist, so the job can't read any other file.
   unsigned buffer = sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text, "/no/such/folder/job.hfta"),
       llvm::SMLoc());

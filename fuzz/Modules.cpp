@@ -1,4 +1,4 @@
-//===- Modules.cpp - Modules made of a fuzzer's input ---------------------===//
+//===- Modules.cpp - Contexts and passes for fuzz targets -----------------===//
 
 #include "Modules.h"
 

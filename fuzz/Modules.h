@@ -1,4 +1,4 @@
-//===- Modules.h - Modules made of a fuzzer's input -------------*- C++ -*-===//
+//===- Modules.h - Contexts and passes for fuzz targets ---------*- C++ -*-===//
 
 #ifndef HFTA_FUZZ_MODULES_H
 #define HFTA_FUZZ_MODULES_H
@@ -10,11 +10,14 @@
 
 namespace mlir::hfta {
 
-/// Makes a context for one input, so that everything uniqued in it is freed
-/// with it. Messages are made and discarded.
+/// Creates a context. Each input gets its own one, because the types and
+/// attributes that a context has uniqued are freed only with the context.
+/// Diagnostics are converted to text, and discarded.
 std::unique_ptr<MLIRContext> makeFuzzContext();
 
-/// Exports, folds and fuses the module's models, as phase `fused` does.
+/// Runs most passes of phase `fused`: describes the models (including their
+/// ONNX export), simplifies and fuses them, and applies the job's precision.
+/// Unlike the compiler, applies the precision last. Ignores errors.
 void fuse(ModuleOp module);
 
 } // namespace mlir::hfta

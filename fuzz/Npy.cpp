@@ -1,4 +1,4 @@
-//===- Npy.cpp - Bytes as an npy file -------------------------------------===//
+//===- Npy.cpp - Fuzz target: an npy file ---------------------------------===//
 
 #include "hfta/npy.h"
 #include "Files.h"
@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hfta_npy npy;
   if (hfta_npy_open("input", &npy, &error) != HFTA_OK)
     return 0;
-  // Read all elements, to check that they are there.
+  // Copy all elements, so that a sanitizer detects elements beyond the end of
+  // the file.
   auto *begin = static_cast<const char *>(npy.data);
   std::vector<char>(begin, begin + npy.header.data_bytes);
   hfta_npy_close(&npy);

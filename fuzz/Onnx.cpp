@@ -1,6 +1,7 @@
-//===- Onnx.cpp - Bytes as an ONNX model ----------------------------------===//
+//===- Onnx.cpp - Fuzz target: an ONNX model ------------------------------===//
 //
-// The model is imported twice, for inference and for training, and fused.
+// The input is tested for inference, then for training: imported as two copies,
+// which are fused.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -12,10 +13,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// There is no folder of this name, so external data is never found.
+/// The path of the model. Its folder doesn't exist, so that files with external
+/// data are never found.
 static constexpr llvm::StringLiteral kPath = "/no/such/folder/model.onnx";
 
-/// Gives a size to every axis that the file leaves open.
+/// Makes options that give size 2 to every axis whose size the file leaves
+/// open.
 static OnnxImportOptions makeOptions(const OnnxFile &file, bool training) {
   OnnxImportOptions options;
   options.training = training;

@@ -1,7 +1,8 @@
-//===- OnnxMutator.cpp - Mutations that keep a model a model --------------===//
+//===- OnnxMutator.cpp - Mutations of ONNX models -------------------------===//
 //
-// Random changes of bytes seldom give a protobuf message, so most mutations
-// change fields of the parsed message instead.
+// Random changes of bytes seldom result in a valid protobuf message. So three
+// of four mutations parse the model, change some of its fields, and serialize
+// it again.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Import/Onnx/Import.h"
@@ -21,30 +22,37 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 namespace {
 
+/// Changes fields of a model's messages at random.
 class ModelMutator {
 public:
   ModelMutator(::onnx::ModelProto &model, unsigned seed) : random(seed) {
     collect(model);
   }
 
+  /// Makes one change. Afterwards the mutator mustn't be used again, as its
+  /// list of messages may be out of date.
   void mutate();
 
 private:
+  /// Returns a random number below `count`.
   size_t pick(size_t count) { return random() % count; }
+  /// Appends a message and all messages in it to `messages`, and their strings
+  /// to `strings`.
   void collect(Message &message);
+  // The following functions make a new value of a field; `old` is its value.
   int64_t makeInteger(uint64_t old);
   float makeFloat();
   std::string makeString(const FieldDescriptor *field, std::string old);
-  /// Returns a copy of one of the model's messages of this kind; null if there
-  /// is none.
+  /// Returns a copy of a random message of this kind in the model. Returns null
+  /// if 20 random messages are of other kinds.
   std::unique_ptr<Message> copyAny(const google::protobuf::Descriptor *kind);
   void mutateSingular(Message &message, const FieldDescriptor *field);
   void mutateRepeated(Message &message, const FieldDescriptor *field);
   void addElement(Message &message, const FieldDescriptor *field);
 
   std::minstd_rand random;
-  std::vector<Message *> messages;
-  std::vector<std::string> strings;
+  std::vector<Message *> messages;  ///< all messages in the model
+  std::vector<std::string> strings; ///< all of their strings
 };
 
 } // namespace
@@ -144,7 +152,8 @@ void ModelMutator::mutateSingular(Message &message,
         &message, field,
         makeString(field, reflection->GetString(message, field)));
   case FieldDescriptor::CPPTYPE_MESSAGE: {
-    // Copy it, as the other message may be inside the one that it replaces.
+    // Copy the other message first, because it may be part of the message that
+    // is overwritten.
     std::unique_ptr<Message> copy = copyAny(field->message_type());
     Message *inner = reflection->MutableMessage(&message, field);
     if (copy)
@@ -207,7 +216,7 @@ void ModelMutator::mutate() {
   const auto *descriptor = message.GetDescriptor();
   std::vector<const FieldDescriptor *> fields;
   message.GetReflection()->ListFields(message, &fields);
-  // Mostly choose fields that are set, and sometimes one that isn't.
+  // Choose a field that is set with a probability of 3/4, or else any field.
   const FieldDescriptor *field =
       !fields.empty() && pick(4) != 0
           ? fields[pick(fields.size())]

@@ -1,8 +1,8 @@
-//===- Planning.cpp - Bytes as the planner's input files ------------------===//
+//===- Planning.cpp - Fuzz target: the planner's files --------------------===//
 //
-// The inputs are a plan, which is written, printed and read again; a profile;
-// measured costs; several models, which are simulated if they are small; and an
-// order for each of a few shapes.
+// Each input is read as every kind of file that the planner reads: a pipeline
+// plan, orders for several pipeline shapes, a profile, measured costs, and a
+// workload of several models.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/MeasuredCosts.h"
@@ -17,6 +17,8 @@
 
 using namespace mlir::hfta::planning;
 
+/// Reads a plan. If that succeeds, prints it and writes it twice: aborts unless
+/// a written plan can be read and is written again to the same text.
 static void readAsPlan(llvm::StringRef text) {
   std::string error;
   std::optional<PipelinePlan> plan = readPlan(text, error);
@@ -43,6 +45,7 @@ static PipelineShape makeShape(int64_t chunks,
   return shape;
 }
 
+/// Reads an order for a pipeline of this shape, and writes and reads it again.
 static void readAsOrder(llvm::StringRef text, const PipelineShape &shape) {
   llvm::Expected<Order> order = readOrder(text, "order.csv", shape);
   if (!order) {
@@ -54,6 +57,8 @@ static void readAsOrder(llvm::StringRef text, const PipelineShape &shape) {
   llvm::consumeError(readOrder(writeOrder(*order), "again", shape).takeError());
 }
 
+/// Reads a workload. If it isn't large, simulates it with each scheduler, and
+/// aborts unless all of its units are computed.
 static void readAsWorkload(llvm::StringRef text) {
   llvm::Expected<MultiModelWorkload> workload = readWorkload(text);
   if (!workload) {

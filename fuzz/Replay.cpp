@@ -1,8 +1,10 @@
-//===- Replay.cpp - Runs a fuzz target on files ---------------------------===//
+//===- Replay.cpp - Runs a fuzz target on stored files --------------------===//
 //
-// It replaces libFuzzer's main: `replay-NAME FOLDER...` runs the target on
-// every file of the folders, with a limit of ten seconds for each and two
-// gigabytes for all. The last file that it prints is the one that it ran last.
+// usage: replay-NAME FOLDER... This main function replaces libFuzzer's. It runs
+// the target on every file of the folders. A file that takes more than 10 s
+// ends the process by SIGALRM; if the process has used more than 2 GiB of
+// memory, its exit code is 1. Each file's name is printed before the file is
+// run, so after a crash the last name is that of the file that caused it.
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
@@ -21,7 +23,8 @@ static constexpr long kMostKilobytes = 2 << 20;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// Sorted, so that all runs are alike.
+/// Returns a folder's files, sorted by name, so that all runs have the same
+/// order.
 static std::vector<std::filesystem::path> listFiles(const char *folder) {
   std::error_code error;
   std::filesystem::directory_iterator entries(folder, error);
@@ -37,8 +40,8 @@ static std::vector<std::filesystem::path> listFiles(const char *folder) {
 static void replay(const std::filesystem::path &path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> read{std::istreambuf_iterator<char>(file), {}};
-  // An allocation of exactly these bytes, so that a sanitizer detects a read
-  // beyond the end.
+  // Copy the bytes to an allocation of exactly their size, so that a sanitizer
+  // detects reads beyond the end.
   std::vector<uint8_t> bytes(read.begin(), read.end());
   puts(path.c_str());
   fflush(stdout);

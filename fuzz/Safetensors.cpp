@@ -1,4 +1,4 @@
-//===- Safetensors.cpp - Bytes as a safetensors file and a checkpoint -----===//
+//===- Safetensors.cpp - Fuzz target: safetensors files and checkpoints ---===//
 
 #include "hfta/safetensors.h"
 #include "../unittests/Runtime/FakeProgram.h"
@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <vector>
 
+/// Reads the input as a safetensors file: copies every tensor, and aborts if
+/// one can't be found by its name.
 static void readTensors() {
   hfta_error error;
   hfta_safetensors *file = nullptr;
@@ -26,7 +28,7 @@ static void readTensors() {
   hfta_safetensors_close(file);
 }
 
-/// Makes an instance of two copies, which load the contents of checkpoints.
+/// Creates an instance with two copies, into which checkpoints are loaded.
 static hfta_instance *makeInstance() {
   fake_options program = {};
   program.copies = 2;

@@ -1,7 +1,7 @@
-"""Collects the seeds from which fuzzing begins, in a folder for each target.
+"""Collects the inputs from which fuzzing begins, in a folder for each fuzz target.
 
-Models and jobs are those of the repository, of Debian's package libonnx-testdata if it is
-there, and of --models; data files are made here.
+Models and jobs come from the repository, from Debian's package libonnx-testdata if it is
+installed, and from --models. Data files are generated.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from onnx_writer import field  # noqa: E402
 
 TINY_JOB = ROOT / "test" / "Driver" / "Inputs" / "tiny.hfta"
 ONNX_NODES = pathlib.Path("/usr/share/libonnx-testdata/data/node")
-MOST_BYTES = 1 << 16  # as for -max_len in docs/fuzzing.md
+MOST_BYTES = 1 << 16  # larger files are left out; also the -max_len in docs/fuzzing.md
 
 
 def find(folder, pattern):
-    """Yields small files outside of build folders."""
+    """Yields the name and contents of small files that match, except in build folders."""
     for path in sorted(folder.rglob(pattern)):
         inside = path.relative_to(folder).parts
         if inside[0].startswith("build") or path.stat().st_size > MOST_BYTES:
@@ -33,19 +33,21 @@ def find(folder, pattern):
 
 
 def bind(model, tensors):
-    """Adds initializers (field 5) to the model's graph (field 7): when protobuf messages
-    are concatenated, their submessages are merged."""
+    """Adds initializers (field 5) to the model's graph (field 7) by appending a model that
+    has only these: in concatenated protobuf messages, submessages are merged."""
     return model + field(7, b"".join(field(5, tensor) for tensor in tensors))
 
 
 def renew(model):
-    """Sets the newest operator set: if a field is given twice, the last one counts."""
+    """Sets the newest IR version and operator set by appending them: of a protobuf field
+    that is given twice, the last value counts."""
     return (model + field(1, extremes.NEWEST_IR) +
             field(8, field(1, "") + field(2, extremes.NEWEST_OPSET)))
 
 
 def choose(model, *lists):
-    """Adds lists of the trained parameters, as python/hfta_export.py writes them."""
+    """Adds a metadata entry `hfta.parameters` for each list of trained parameters, as
+    python/hfta_export.py does."""
     return model + b"".join(field(14, field(1, "hfta.parameters") + field(2, names))
                             for names in lists)
 
@@ -62,7 +64,9 @@ def onnx_seeds(folders=()):
     for name, model in find(ONNX_NODES, "*.onnx"):
         yield name, model
         yield "newest-" + name, renew(model)
-        # There, settings such as shapes are inputs, which must be constants here.
+        # In these models, settings such as shapes are inputs, but Hfta needs them as
+        # constants. So the integers (data_type 7, int64), or all inputs, are made
+        # initializers.
         folder = ONNX_NODES / name.removesuffix("-model.onnx") / "test_data_set_0"
         inputs = [path.read_bytes() for path in sorted(folder.glob("input_*.pb"))]
         integers = [tensor for tensor in inputs if b"\x10\x07" in tensor[:32]]
@@ -71,7 +75,7 @@ def onnx_seeds(folders=()):
             yield "constant-" + name, bind(model, inputs)
 
 
-# Clauses about the workers that train a job.
+# Clauses that distribute a job to workers.
 PIPELINES = [
     "pipeline auto", 'pipeline plan("plan.json")', "pipeline replicas = [4], bucket = 4KiB",
     'pipeline cuts = ["hidden"], order = file("order.csv")',
@@ -86,8 +90,8 @@ PIPELINES = [
 
 
 def pipeline_jobs(job):
-    """Yields versions of `job` on several workers, in which more layers follow the first
-    one."""
+    """Yields versions of `job` with more layers after the first one, and with the clauses
+    of PIPELINES."""
     job = job.replace("return linear(hidden, 3)",
                       "a = relu(linear(hidden, 8))\n  b = relu(linear(a, 8) + hidden)\n"
                       "  return linear(b, 3)")
@@ -110,7 +114,8 @@ def language_seeds():
             yield f"{name}-{part.replace('/', '-')}", text.encode()
 
 
-# A plan of `hftac --plan-pipeline`, and the output of a program's `bench --json`.
+# Files that planning reads: a plan of `hftac --plan-pipeline`, costs as `bench --phases
+# --json` of a program prints them, and a workload for `hftac --simulate`.
 PLAN = {
     "model": "5c03", "cluster": {
         "devices": [2, 1], "memory": 1000000000, "link": 25000000000,
@@ -141,8 +146,8 @@ WORKLOAD = {
         {"kind": kind, "shard": shard, "seconds": 0.25, "bytes_in": 3000,
          "bytes_out": 100, "shard_bytes": 2000}
         for kind, shard in (("f", 0), ("fl", 1), ("b", 0))]} for name in "abc"]}
-# Orders, with a row for each worker: with whole backwards or in two parts, with one chunk
-# or two.
+# Files for `order = file(...)`, with a row for each worker: with whole backwards (B) or
+# split ones (I and W), and with one chunk or two per stage.
 ORDERS = ["0F0,0F1,0B0,0B1,0F2,0F3,0B2,0B3", "0F0,0F1,0F2,0F3,0B0,0B1,0B2,0B3\n"
           "1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3",
           "0F0,0F1,0F2,0F3,0I0,0W0,,0I1,0W1,0I2,0W2,0I3,0W3\n"
@@ -212,7 +217,7 @@ def csv_seeds():
 
 
 def safetensors_file(tensors, metadata=None):
-    """Makes a file of tensors, given as (name, type, shape, data)."""
+    """Returns a safetensors file of tensors, given as (name, type, shape, data)."""
     header, end = {}, 0
     if metadata is not None:
         header["__metadata__"] = metadata
@@ -233,7 +238,7 @@ def safetensors_seeds():
                             ("F32", 4), ("F64", 8)]], {"a": "\u00e9\n"})
     yield "scalar", safetensors_file([("s", "F32", [], bytes(4)),
                                       ("empty", "F32", [0], b"")])
-    # The weights of unittests/Runtime/FakeProgram.c.
+    # These are the variables of unittests/Runtime/FakeProgram.c.
     weights = [(name, "F32", shape, bytes(4 * shape[0] * shape[1]))
                for name, shape in [("first.weight", [6, 5]), ("second.weight", [5, 3]),
                                    ("first.weight.momentum", [6, 5]),

@@ -1,5 +1,5 @@
-"""Reduces folders of inputs to the few and small ones that reach the same code, and keeps
-these in fuzz/corpora.
+"""Reduces folders of inputs to a few small ones with the same code coverage, and writes
+these to a zip file in fuzz/corpora.
 
     minimize.py --binary build-fuzz/bin/fuzz-onnx --name onnx FOUND... SEEDS
 """
@@ -13,7 +13,7 @@ import zipfile
 from make_seeds import TARGETS
 from replay import CORPORA
 
-MOST_BYTES = 2048  # for one input
+MOST_BYTES = 2048  # size limit of an input
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 

@@ -9,12 +9,13 @@ needs unchanged. `export` keeps the module as it is and records in the file, in
 the metadata entry `hfta.parameters`, which tensors are trained. `mark` writes
 that entry into a file that was exported in another way.
 
-ONNX has no words for `detach`, `no_grad`, the padding row of an embedding and a
-batch normalization that is kept in evaluation mode. `export` writes them with
-an operator and a metadata entry of Hfta's, and refuses what it can't write with
-`NotExportable`. `record` writes what PyTorch computes in two steps into a file
-next to the ONNX file, for `hftac --check-gradients`; with `check=True` `export`
-compares this itself. See docs/exporting.md.
+ONNX can't express `detach`, `no_grad`, the padding row of an embedding and a
+batch normalization that stays in evaluation mode. `export` writes these with
+Hfta's operator `StopGradient` and a metadata entry, and raises `NotExportable`
+for all else that ONNX can't express. `record` writes what PyTorch computes in
+two training steps to a file next to the ONNX file, for `hftac
+--check-gradients`. With `check=True`, `export` itself runs this comparison. See
+docs/exporting.md.
 
 Needs torch and onnx; PyTorch's newer exporter needs onnxscript, too.
 """
@@ -28,20 +29,21 @@ import torch
 from onnx import helper, numpy_helper
 
 import hfta_record
-# Some of these are here for the users of this module alone.
+# Some of these names are only imported for users of this module.
 from hfta_parameters import NotExportable, find_trained, mark, save
 from hfta_record import LOSSES, check_record, compare_training, record
 from hfta_watch import Tensors, refuse_changes, refuse_modules, watched
 
 FROZEN_STATISTICS_KEY = "hfta.frozen_statistics"
-# The domain and the operator through which no gradient flows.
+# Hfta's operator set, and its operator, an identity through which no gradient flows.
 DOMAIN, STOP_GRADIENT = "hfta", "StopGradient"
 
-# One of the operator sets that both exporters write; LayerNormalization needs
-# 17.
+# The default operator set. Both exporters can write it, and it has
+# LayerNormalization, which was added in 17.
 OPSET = 18
 
-# A protobuf file can't hold more; larger tensors go into a file next to it.
+# The size of the tensors, in bytes, that a protobuf file surely has room for: its
+# limit is 2 GiB. Larger models have their tensors in a file next to it.
 MOST_BYTES_IN_FILE = 2**31 - 2**24
 
 
@@ -53,14 +55,14 @@ def export(model, args, path, *, dynamo=True, record=False, loss="mse", target=N
     `args` and `options` are those of `torch.onnx.export`; `dynamo` chooses the
     newer exporter or the one of TorchScript. Parameters that require gradients
     are trained. The module is exported in training mode, and is left as it was.
-    Parts that are in evaluation mode while the module itself is in training
-    mode stay so: their batch normalizations keep their statistics, their
+    If the module is in training mode, parts of it that are in evaluation mode
+    stay in it: their batch normalizations keep their statistics, and their
     dropouts drop nothing.
 
-    Raises NotExportable for what an ONNX file can't express. With `record`, True or a path,
-    two steps of the module with `loss` and `target` are recorded for `hftac
-    --check-gradients`, as by hfta_record.record. With `check`, `hftac` compares
-    them at once, and a difference raises NotExportable, too.
+    If `record` is True or a path, also records two training steps with `loss`
+    and `target` for `hftac --check-gradients`, as hfta_record.record does. If
+    `check` is true, runs `hftac` to compare its steps with these. Raises
+    NotExportable for what an ONNX file can't express, and for steps that differ.
     """
     chosen = {"training", "do_constant_folding", "optimize", "export_params",
               "keep_initializers_as_inputs", "f"} & set(options)
@@ -86,8 +88,9 @@ def export(model, args, path, *, dynamo=True, record=False, loss="mse", target=N
 
 
 def _record(model, args, path, to, check, hftac, **options):
-    """Records a module's training; to None: next to the file; False: for the check
-    alone."""
+    """Records a module's training, and compares it if `check` is true. `to` is the
+    record's path, None for a file next to the ONNX file, or False for a
+    temporary file."""
     with tempfile.TemporaryDirectory() as folder:
         if to is False:
             to = os.path.join(folder, "record.safetensors")
@@ -98,10 +101,10 @@ def _record(model, args, path, to, check, hftac, **options):
 
 @contextlib.contextmanager
 def _training_mode(model):
-    """Sets training mode for the duration of an export, which may run the
-    module; any state that this changes is restored. A module that is in
-    training mode already keeps the modes of its parts. Yields the module's
-    tensors as they were."""
+    """Sets training mode during an export, unless the module is in training mode:
+    then its parts keep their modes. Yields the module's tensors from before the
+    export. Afterwards restores modes, buffers and random state, as exporters
+    may run the module."""
     modes = {module: module.training for module in model.modules()}
     tensors = Tensors(model)
     if not model.training:
@@ -120,9 +123,9 @@ def _training_mode(model):
 
 
 def _export_program(model, args, path, options):
-    """Runs PyTorch's newer exporter. Its optimizer folds constants, but also
-    merges equal initializers and computes with them. While it runs, parameters
-    and buffers are made inputs, which it leaves unchanged."""
+    """Runs PyTorch's newer exporter and its optimizer, which folds constants, but
+    would also merge equal initializers and compute with them. So parameters and
+    buffers are inputs of the graph while it runs: inputs stay unchanged."""
     options.setdefault("external_data", _count_bytes(model) > MOST_BYTES_IN_FILE)
     external_data = options.pop("external_data")
     options["custom_translation_table"] = {
@@ -148,7 +151,8 @@ def _export_program(model, args, path, options):
 
 
 def _make_translations():
-    """Returns what the newer exporter makes of some of PyTorch's operators."""
+    """Returns functions by which the newer exporter translates some of PyTorch's
+    operators, so that they are trained as in PyTorch."""
     from onnxscript import opset18, values
     if not onnx.defs.has(STOP_GRADIENT, DOMAIN):
         onnx.defs.register_schema(onnx.defs.OpSchema(
@@ -175,12 +179,12 @@ def _make_translations():
 
     def batch_norm(input, weight, bias, running_mean, running_var, training, momentum,
                    eps):
-        # onnxscript writes this operator, which only a module in training mode has,
-        # with the statistics of an evaluation.
+        # By default, onnxscript translates this operator, which only modules in training
+        # mode have, as for an evaluation: with the running statistics.
         result, mean, variance = opset18.BatchNormalization(
             input, weight, bias, running_mean, running_var, epsilon=eps,
             momentum=1.0 - momentum, training_mode=1 if training else 0)
-        # Nothing reads the second and the third result.
+        # PyTorch's operator has five results; nothing reads the second and the third.
         return (result, opset18.Identity(mean), opset18.Identity(variance), mean,
                 variance)
 
@@ -209,7 +213,8 @@ def _embedding_symbolic(graph, weight, indices, padding_idx, scale_grad_by_freq,
 
 @contextlib.contextmanager
 def _symbolics(opset):
-    """Tells TorchScript's exporter how to write some of PyTorch's operators."""
+    """Registers functions by which TorchScript's exporter translates some of
+    PyTorch's operators, during an export."""
     symbolics = {"aten::detach": _stop_symbolic, "aten::embedding": _embedding_symbolic}
     for name, symbolic in symbolics.items():
         torch.onnx.register_custom_op_symbolic(name, symbolic, opset)
@@ -221,9 +226,10 @@ def _symbolics(opset):
 
 
 def _export_script(model, args, path, options, state):
-    """Runs the exporter of TorchScript. It runs the module before it reads its
-    running means and variances, so the file gets them as they were before."""
-    # The module is in training mode, except for parts that stay out of it.
+    """Runs the exporter of TorchScript. It runs the module and then writes its
+    running means and variances, which this has changed. So they are replaced
+    in the file by `state`, their values from before."""
+    # PRESERVE keeps the modes that _training_mode has set.
     with _symbolics(options["opset_version"]):
         torch.onnx.export(model, args, path, dynamo=False, export_params=True,
                           training=torch.onnx.TrainingMode.PRESERVE,
@@ -237,13 +243,14 @@ def _export_script(model, args, path, options, state):
     save(content, path)
 
 
-# Properties that ONNX has no words for
-# -------------------------------------
+# Properties that ONNX can't express
+# ----------------------------------
 
 
 def _finish(path):
-    """Writes into an exported file which statistics stay as they are, and what
-    Hfta's operator computes, for other runtimes. Refuses a damaged file."""
+    """Adds to an exported file the list of running statistics that training leaves
+    unchanged, and a function that defines Hfta's operator for other ONNX
+    runtimes. Raises NotExportable for a damaged graph."""
     content = onnx.load(path, load_external_data=False)
     _refuse_undefined(content.graph)
     frozen = _find_frozen_statistics(content.graph)
@@ -264,7 +271,8 @@ def _finish(path):
 
 
 def _refuse_undefined(graph):
-    """The newer exporter's optimizer may take away what a node still reads."""
+    """Raises NotExportable if a node reads a value that isn't defined: the newer
+    exporter's optimizer may remove values that are still read."""
     defined = {tensor.name for tensor in graph.initializer}
     defined.update(value.name for value in graph.input)
     for node in graph.node:
@@ -281,8 +289,8 @@ def _find_frozen_statistics(graph):
     """Returns the running means and variances of the batch normalizations that
     are in evaluation mode though the module is in training mode."""
     frozen, updated = set(), set()
-    # The newer exporter computes the statistics of a normalization that keeps
-    # none, from the batch.
+    # For a normalization without running statistics, the newer exporter writes
+    # nodes that compute the batch's; these results are no buffers.
     means = {output for node in graph.node if node.op_type == "ReduceMean"
              for output in node.output}
     for node in graph.node:

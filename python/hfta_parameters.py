@@ -12,18 +12,18 @@ PARAMETERS_KEY = "hfta.parameters"
 
 
 class NotExportable(ValueError):
-    """A module does something that its file couldn't say, so that a training of
-    the file would differ from one of the module."""
+    """Raised for a module that does what an ONNX file can't express, so that Hfta
+    would train the file differently than PyTorch the module."""
 
 
 def mark(model, path):
     """Writes the names of the trained tensors into an exported file.
 
-    This is for files that `export` didn't make. Tensors that the exporter
-    renamed are found by their values, transposed or reshaped. Of a parameter
-    that the file holds several times one tensor stays, from which the others
-    are computed, so that all uses train it. A warning names parameters that the
-    file lacks. Returns the names.
+    `export` calls this; call it for files from other exporters. Tensors that an
+    exporter has renamed, transposed or reshaped are found by their values. If
+    the file has several tensors for one parameter, one of them stays and the
+    others are computed from it, so that all uses train it. A warning names
+    parameters that the file lacks. Returns the names.
     """
     content = onnx.load(path, load_external_data=False)
     parameters, found = find_parameters(model, content, os.path.dirname(path))
@@ -44,19 +44,20 @@ def mark(model, path):
 
 
 def find_trained(model, content, folder=""):
-    """Returns the initializers of an onnx.ModelProto that hold trained
-    parameters. Warns of those that it lacks, or holds several times."""
+    """Returns the names of the initializers of an onnx.ModelProto that hold
+    trained parameters. Warns of parameters that have none or several."""
     return _list_trained(content, *find_parameters(model, content, folder))
 
 
 def find_parameters(model, content, folder):
-    """Returns the module's parameters by name, and the names of the
-    initializers that hold each of them, by its id."""
+    """Returns two maps: from names to the module's parameters, where one parameter
+    may have several names, and from a parameter's id() to the list of names of
+    initializers that hold it."""
     parameters = dict(model.named_parameters(remove_duplicate=False))
     others = dict(model.named_buffers(remove_duplicate=False))
     initializers = {tensor.name: tensor
                     for tensor in content.graph.initializer}
-    # The initializers of each parameter, which may have several names.
+    # A parameter with several names has only one entry.
     found = {id(parameter): [] for parameter in parameters.values()}
     for name, parameter in parameters.items():
         if name in initializers:
@@ -82,8 +83,9 @@ def _list_trained(content, parameters, found):
 
 
 def _tie(graph, parameters, parameter, names, folder):
-    """Lets one initializer hold a parameter and computes the others that hold
-    it, as they are stored or transposed. Returns its name."""
+    """Keeps one of the initializers `names`, which hold the same parameter, and
+    replaces the others by nodes that compute them from it. Prefers one with the
+    parameter's shape. Returns its name."""
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     shape = tuple(parameter.shape)
     names = sorted(names, key=lambda name: tuple(tensors[name].dims) != shape)
@@ -104,14 +106,15 @@ def _tie(graph, parameters, parameter, names, folder):
 
 
 def _is_symmetric(own):
-    """Whether a parameter's numbers are in the same order when it is transposed."""
+    """Returns whether a parameter is a matrix that equals its transpose in memory."""
     return (own.ndim == 2 and min(own.shape) > 1 and
             numpy.array_equal(own.ravel(), own.T.ravel()))
 
 
 def _compute(graph, source, values, name, other, shape):
-    """Returns nodes that compute a tensor `other` from another one that holds the same
-    parameter. `shape` is the parameter's own."""
+    """Returns nodes that compute the tensor `name` with the values `other` from the tensor
+    `source` with `values`, by Reshape and Transpose. Both hold the same parameter, whose
+    shape in the module is `shape`."""
     steps, now = [], values.shape
     if not numpy.array_equal(other.ravel(), values.ravel()):
         matrix = next((
@@ -145,12 +148,12 @@ _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE,
 
 
 def _find_by_values(name, parameters, found, values):
-    """Returns the id of the parameter that an initializer of an unknown name
-    holds, or None.
+    """Returns the id() of the parameter whose values an initializer holds, or None.
 
-    A parameter that wasn't found yet is preferred. One that was found is
-    returned again only if it can't be mistaken for another: all tensors of
-    zeros or of ones look alike.
+    Prefers parameters for which no initializer was found yet. Others are
+    considered only if not all values are equal, as in tensors of zeros or
+    ones, which belong to any parameter. Raises NotExportable if both trained
+    and frozen parameters have these values.
     """
     for is_missing in (True, False):
         if not is_missing and values.min(initial=0) == values.max(initial=0):
@@ -168,7 +171,7 @@ def _find_by_values(name, parameters, found, values):
 
 
 def _holds(parameter, values):
-    """Whether the values are the parameter's, transposed or reshaped."""
+    """Returns whether the values are the parameter's, maybe transposed or reshaped."""
     if parameter.numel() != values.size or parameter.dtype.is_floating_point and (
             parameter.element_size() != values.itemsize):
         return False
@@ -197,6 +200,6 @@ def _warn(parameters, found):
 
 
 def save(content, path):
-    """Replaces the file; tensors in files next to it stay where they are."""
+    """Replaces the file at once, by renaming. Tensors in other files stay there."""
     onnx.save_model(content, f"{path}.part")
     os.replace(f"{path}.part", path)

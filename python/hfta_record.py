@@ -23,8 +23,7 @@ from torch.nn import functional
 from hfta_parameters import NotExportable, find_parameters
 
 STEPS, RATE = 2, 0.125
-# The losses of the job language, as PyTorch computes them. PyTorch has classes along
-# axis 1.
+# The losses of the job language, by name. PyTorch's expect the classes along axis 1.
 LOSSES = {"mse": functional.mse_loss,
           "binary_cross_entropy": functional.binary_cross_entropy_with_logits,
           "cross_entropy": functional.cross_entropy, "nll": functional.nll_loss}
@@ -34,14 +33,15 @@ KINDS = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32",
 
 
 def record(model, args, path, to=None, *, loss="mse", target=None, kwargs=None):
-    """Trains a module for two steps in f64, by gradient descent on the samples
-    `args`, and writes the losses, the gradients and the running statistics after
-    each step to the file `to`, by default NAME.record.safetensors next to the
-    NAME.onnx that `path` names. Returns the file's path.
+    """Trains a copy of a module for two steps of gradient descent in f64, and writes
+    inputs, losses, gradients, and the running statistics after each step to the file
+    `to`, by default NAME.record.safetensors next to the file NAME.onnx that `path`
+    names. Returns the file's path.
 
-    `args`, and `kwargs` by name, are tensors with the samples along axis 0. `loss`, one of LOSSES,
-    compares the first output with `target`, which is made up if it isn't given.
-    Dropout layers drop nothing. The module isn't changed.
+    `args`, and `kwargs` by name, are tensors with the samples along axis 0. `loss`, one
+    of LOSSES, compares the first output with `target`, by default random values.
+    Dropout layers drop nothing. Raises ValueError for wrong arguments and for values
+    that aren't finite, and NotExportable if the file has other inputs.
     """
     if loss not in LOSSES:
         raise ValueError(f"unknown loss '{loss}', expected {', '.join(LOSSES)}")
@@ -72,8 +72,9 @@ def record(model, args, path, to=None, *, loss="mse", target=None, kwargs=None):
 
 
 def compare_training(model, args, path, *, hftac="hftac", kwargs=None):
-    """Records a module's training and compares the file's with it. Raises
-    NotExportable where losses, gradients or statistics differ."""
+    """Records a module's training steps, and has `hftac` compare its own steps of
+    the file with them. Raises NotExportable if losses, gradients or statistics
+    differ."""
     with tempfile.TemporaryDirectory() as folder:
         to = record(model, args, path, os.path.join(folder, "record.safetensors"),
                     kwargs=kwargs)
@@ -81,8 +82,8 @@ def compare_training(model, args, path, *, hftac="hftac", kwargs=None):
 
 
 def check_record(path, to, *, hftac="hftac"):
-    """Runs `hftac --check-gradients` on a file and its record; raises
-    NotExportable unless all is equal."""
+    """Runs `hftac --check-gradients` on an ONNX file and its record `to`; raises
+    NotExportable with its output if it fails."""
     if not shutil.which(hftac):
         raise FileNotFoundError(f"no program '{hftac}', which check=True needs")
     command = [str(hftac), "--check-gradients", str(path), f"--record={to}"]
@@ -127,7 +128,7 @@ def _make_target(output, loss):
 
 
 def _train(model, args, kwargs, loss, target, names):
-    """Returns the record's tensors, except for the inputs."""
+    """Trains the module, and returns the record's tensors except for the inputs."""
     parameters = [parameter for parameter in model.parameters()
                   if parameter.requires_grad]
     optimizer = torch.optim.SGD(parameters, lr=RATE)
@@ -162,9 +163,9 @@ def _train(model, args, kwargs, loss, target, names):
 
 
 def _name_inputs(content, args, kwargs):
-    """Returns the arguments by the names of the file's inputs, in their order there:
-    keyword arguments are inputs of their own names, or else, as positional ones, the
-    next in order."""
+    """Returns a map from the names of the file's inputs, in the file's order, to the
+    arguments. A keyword argument belongs to the input of its name, if there is one.
+    All others belong to the remaining inputs, in order."""
     held = {tensor.name for tensor in content.graph.initializer}
     inputs = [value.name for value in content.graph.input if value.name not in held]
     count = len(args) + len(kwargs)
@@ -177,22 +178,22 @@ def _name_inputs(content, args, kwargs):
 
 
 class _NamesInFile:
-    """What a file calls a module's tensors, and in which shapes it has them."""
+    """The names, shapes and layouts that a module's tensors have in an ONNX file."""
 
     def __init__(self, model, content, folder):
         initializers = {tensor.name: tensor
                         for tensor in content.graph.initializer}
         parameters, found = find_parameters(model, content, folder)
-        # The name in the module and in the file, the shape there, and whether it
-        # is transposed there.
+        # Tuples: the parameter's name in the module, its tensor's name and shape
+        # in the file, and whether it is transposed in the file.
         self.gradients = []
         known = set()
         for name, parameter in parameters.items():
             if id(parameter) in known:
                 continue
             known.add(id(parameter))
-            # A parameter that the file lacks is recorded all the same, so that a
-            # comparison finds that it isn't trained.
+            # A parameter that the file lacks is recorded with its name in the module,
+            # so that the comparison reports that it isn't trained.
             for other in found[id(parameter)] or [name]:
                 tensor = initializers.get(other)
                 shape = tuple(tensor.dims if tensor else parameter.shape)
@@ -205,8 +206,8 @@ class _NamesInFile:
         self.initializers = set(initializers)
 
     def find_gradients(self, model):
-        """Yields gradients in the order in which the file's nodes use the
-        parameters."""
+        """Yields pairs of a tensor's name in the file and its gradient, with the
+        file's shape, in the order in which the file's nodes use the tensors."""
         parameters = dict(model.named_parameters(remove_duplicate=False))
         for name, other, shape, is_transposed in self.gradients:
             if parameters[name].grad is not None:
@@ -215,7 +216,8 @@ class _NamesInFile:
                                           gradient).reshape(shape))
 
     def find_statistics(self, model):
-        """Yields the running means and variances of batch normalizations."""
+        """Yields names and values of the running means and variances that the file has,
+        in the order in which its nodes use them."""
         statistics = {
             f"{name}.{buffer}".lstrip("."): getattr(module, buffer)
             for name, module in model.named_modules()
@@ -245,7 +247,7 @@ def _digest_file(path):
 
 
 def _write(path, tensors, metadata):
-    """Writes a safetensors file completely or not at all."""
+    """Writes a safetensors file atomically: to a temporary file, which it renames."""
     header, digest, begin = {}, hashlib.sha256(), 0
     for name, values in tensors.items():
         digest.update(values.tobytes())

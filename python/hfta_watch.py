@@ -1,5 +1,5 @@
-"""Refuses PyTorch modules that do what an ONNX file can't express, and sees where a module's
-forward computes without gradients. Used by hfta_export; see docs/exporting.md."""
+"""Refuses PyTorch modules that do what an ONNX file can't express, and detects where a
+module's forward computes without gradients. Used by hfta_export; see docs/exporting.md."""
 
 import contextlib
 import functools
@@ -24,7 +24,7 @@ _AVERAGE_POOLS = (torch.nn.AvgPool2d, torch.nn.AvgPool3d)
 
 
 def refuse_modules(model):
-    """Refuses modules with a setting that no file can hold."""
+    """Raises NotExportable for a module with a setting that an ONNX file can't hold."""
     for name, module in model.named_modules():
         reason = _find_reason(module)
         if reason:
@@ -67,7 +67,7 @@ def _find_reason(module):
 
 
 class Tensors:
-    """A module's buffers and parameters, as they are when this is made."""
+    """A snapshot of a module: copies of its buffers, and checksums of its parameters."""
 
     def __init__(self, model):
         self.model = model
@@ -77,7 +77,7 @@ class Tensors:
         self.digests = _digest_parameters(model)
 
     def restore_buffers(self):
-        """Leaves the module with the buffers that it had, and their values."""
+        """Gives the module the buffers and values of the snapshot; removes new buffers."""
         for name, _ in list(self.model.named_buffers(remove_duplicate=False)):
             if name not in self.buffers:
                 delattr(*_find_owner(self.model, name))
@@ -94,7 +94,7 @@ def _find_owner(model, name):
 
 
 def _digest_parameters(model):
-    """Returns a checksum of each parameter that has values."""
+    """Returns a checksum of each parameter, except lazy ones that have no values yet."""
     return {name: zlib.crc32(parameter.detach().cpu().contiguous().reshape(-1)
                              .view(torch.uint8).numpy())
             for name, parameter in model.named_parameters()
@@ -102,14 +102,15 @@ def _digest_parameters(model):
 
 
 def _are_equal(a, b):
-    """Whether two tensors hold the same values; NaN counts as equal to NaN."""
+    """Returns whether two tensors have equal shapes, types and values; NaN equals NaN."""
     return a.shape == b.shape and a.dtype == b.dtype and bool(
         ((a == b) | ((a != a) & (b != b))).all())
 
 
 def refuse_changes(model, args, kwargs, tensors):
-    """Refuses modules whose forward changes buffers or parameters, except the
-    statistics of batch normalizations, which Hfta keeps up itself."""
+    """Runs forward, and raises NotExportable if it changes buffers or parameters.
+    Running statistics of batch normalizations may change: Hfta updates them
+    itself. `tensors` is a snapshot from before; it is restored at the end."""
     known = {f"{name}.{buffer}".lstrip(".")
              for name, module in model.named_modules()
              if isinstance(module, _BATCH_NORMS)
@@ -118,7 +119,7 @@ def refuse_changes(model, args, kwargs, tensors):
         with torch.no_grad():
             model(*args, **kwargs)
     except Exception:
-        return  # The exporter says what is wrong with the inputs.
+        return  # The exporter will report why forward fails on these inputs.
     buffers = dict(model.named_buffers(remove_duplicate=False))
     for name in {**tensors.values, **buffers}:
         if name not in tensors.values:
@@ -135,27 +136,28 @@ def refuse_changes(model, args, kwargs, tensors):
     tensors.restore_buffers()
 
 
-# Steps of forward
+# Calls in forward
 # ----------------
 
-# The names of functions that write to their first argument, beside those that
-# end with "_".
+# Functions that write to their first argument, in addition to those whose name
+# ends with "_".
 _WRITERS = {"__setitem__", *(f"__i{name}__" for name in (
     "add", "and", "div", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow",
     "rshift", "sub", "truediv", "xor"))}
-# Functions with such a name that change no values.
+# Functions whose name ends with "_" but that change no values.
 _NO_WRITERS = {"requires_grad_", "share_memory_"}
 
 
 class Watch(TorchFunctionMode):
-    """Sees each of PyTorch's functions that the module calls while it is
-    exported. Results that are computed without gradients become constants for
-    derivatives."""
+    """Intercepts all PyTorch functions that a module calls during its export.
+    Detaches results that are computed where gradients are disabled, so that the
+    exported graph has no gradient there either, and refuses calls that an ONNX
+    file can't express."""
 
     def __init__(self):
         super().__init__()
         self.refusals = []
-        # Tensors without a gradient that share memory with one that has one.
+        # Tensors that need no gradient, but share memory with one that needs one.
         self.aliases = WeakIdKeyDictionary()
 
     def refuse(self, reason):
@@ -168,7 +170,8 @@ class Watch(TorchFunctionMode):
 
     @contextlib.contextmanager
     def raise_refusals(self):
-        """Raises the first refusal in place of what an exporter makes of it."""
+        """Raises the first refusal instead of the exception with which an exporter
+        reports it."""
         try:
             yield
         except Exception:
@@ -225,8 +228,8 @@ class Watch(TorchFunctionMode):
             self.refuse("a tensor's data are replaced, which an ONNX file can't express")
 
     def check_writes(self, name, targets, operands):
-        """Refuses a function that writes to tensors where derivatives wouldn't
-        see it."""
+        """Refuses a function that changes the values of tensors in a way that
+        PyTorch doesn't differentiate, but Hfta would."""
         if any(target in self.aliases for target in targets):
             self.refuse(f"{name} changes a value by way of a detached one")
         if torch.is_grad_enabled():
@@ -261,8 +264,8 @@ def _find_targets(func, name, args, kwargs):
 
 
 def _find_argument(func, args, kwargs, name):
-    """Returns an argument of a function that is written in Python; None if it
-    isn't given."""
+    """Returns the argument `name` of a call, or None if it isn't given. Finds
+    positional arguments only of functions that are written in Python."""
     if name in kwargs:
         return kwargs[name]
     try:
@@ -273,7 +276,7 @@ def _find_argument(func, args, kwargs, name):
 
 
 def _detach_all(result):
-    """Detaches the float tensors of a function's result."""
+    """Returns a function's result, in which tensors of floats are detached."""
     if isinstance(result, torch.Tensor):
         return result.detach() if result.is_floating_point() else result
     if isinstance(result, (tuple, list)):
@@ -284,7 +287,8 @@ def _detach_all(result):
 
 @contextlib.contextmanager
 def watched(model):
-    """Lets a Watch see what the module's forward does."""
+    """Makes the module's forward run within a Watch, which is yielded. Also refuses
+    calls of user-defined autograd.Functions."""
     watch = Watch()
     forward, own = model.forward, "forward" in vars(model)
     apply = torch.autograd.Function.__dict__["apply"]
@@ -296,7 +300,7 @@ def watched(model):
             return forward(*args, **kwargs)
 
     def refuse(cls, *args, **kwargs):
-        # PyTorch makes such functions of its own operators.
+        # PyTorch derives such classes for its own operators; they are allowed.
         if cls.__module__.startswith("torch._") or cls.__name__.startswith(
                 "GeneratedBackwardFor_"):
             return apply_function(cls, *args, **kwargs)

@@ -16,7 +16,7 @@ SOURCES = {".c", ".cpp", ".h", ".inc"}
 
 
 def read_rooms(page):
-    """Yields each folder with the list of its rooms."""
+    """Yields pairs of a folder and the ordered list of its rooms, from the page's table."""
     section = re.search(r"^## Rooms\n(.*?)(?=^## |\Z)", page, re.M | re.S)
     for row in re.findall(r"^\| (`.*)\|$", section.group(1) if section else "", re.M):
         folder, rooms = row.split("|")[:2]

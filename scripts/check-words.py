@@ -18,21 +18,22 @@ C_LIKE = {".c", ".cpp", ".h", ".td", ".def", ".mlir", ".hfta"}
 HASH_LIKE = {".py", ".sh", ".cmake", ".txt", ".test", ".cfg", ""}
 MARKER = {**dict.fromkeys(C_LIKE, r"//+<?|/\*+<?"), **dict.fromkeys(HASH_LIKE, r"#+")}
 FRAGMENT = re.compile(r"\s*(of|the same|what)\b", re.IGNORECASE)
-# A comment, a literal of a character, or a string literal with those that continue it.
+# Matches a comment, a character literal, a string literal together with the literals that
+# continue it (group 1), or the first line of a text in TableGen (group 2).
 STRING = re.compile(r"//.*|/\*[\s\S]*?\*/|'(?:[^'\\\n]|\\.)+'|"
                     r'("(?:[^"\\\n]|\\.)*"(?:[\s\\]*"(?:[^"\\\n]|\\.)*")*)|\[\{\s*(\S.*)')
 MESSAGES = ("include/", "lib/", "runtime/", "tools/", "emulation/")
 BANNED = re.compile(r"so many'th|how manyth|others than|a GPU hasn't", re.IGNORECASE)
-# Only documents are read by many; tables, code and links can't be broken.
+# Characters of a line in a document. Tables, code and links may be longer.
 LONGEST = 100
 FOLDERS = ("bench", "cmake", "docs", "emulation", "examples", "fuzz", "include", "lib",
            "python", "runtime", "scripts", "test", "tools", "unittests")
-# Texts of others, and data.
+# Files from other projects, and data.
 SKIPPED = ("test/models/", "test/reference/golden/", "fuzz/corpora/", "LICENSE")
 
 
 def find_fragments(path, lines):
-    """The first lines of comments that begin with a fragment."""
+    """Yields (line number, message) for each comment that begins with a fragment."""
     comment = re.compile(r"(?P<code>.*?)(?<![:\w\"'])(?:" + MARKER[path.suffix] + r")(?P<text>.*)")
     continues = False
     for number, line in enumerate(lines, 1):
@@ -46,8 +47,9 @@ def find_fragments(path, lines):
 
 
 def find_fragments_of_texts(text):
-    """String literals, and texts of TableGen, that begin with a fragment. Literals of
-    one or two words, and those that begin with a space, continue other texts."""
+    """Yields (line number, message) for string literals and texts of TableGen that begin
+    with a fragment. Literals with one or two words, or with a space at the beginning, are
+    allowed, as they continue other texts."""
     for match in STRING.finditer(text):
         literal = re.sub(r'"[\s\\]*"', "", match[1] or "").strip('"') or match[2] or ""
         number = text.count("\n", 0, match.start()) + 1

@@ -5,20 +5,19 @@ import array
 import json
 import sys
 
-# Maps a type to the bytes of an element and, for the element as a whole
-# number, the bits of the exponent and those below it. A NaN has all of the
-# former and some of the latter.
+# Maps a type to the bytes of an element, and to the masks of its exponent and its
+# fraction. A NaN has all bits of the exponent and some of the fraction.
 FLOATS = {"F64": (8, 0x7FF << 52, (1 << 52) - 1),
           "F32": (4, 0xFF << 23, (1 << 23) - 1),
           "F16": (2, 0x1F << 10, (1 << 10) - 1),
           "BF16": (2, 0xFF << 7, (1 << 7) - 1)}
-# Types whose elements are numbers of Python's `array`.
+# Maps a type to its type code in Python's module `array`.
 ARRAYS = {"F64": "d", "F32": "f"}
 
 
 class Checkpoint:
-    """One copy's file: `tensors` maps a name to type, shape and bytes;
-    `metadata` too."""
+    """The checkpoint file of one copy. `tensors` maps a name to (type, shape,
+    bytes), `metadata` a key to its text."""
 
     def __init__(self, path):
         data = path.read_bytes()
@@ -33,7 +32,8 @@ class Checkpoint:
 
 
 def elements_that_differ(dtype, mine, theirs):
-    """Returns positions of differing elements; two NaNs count as equal."""
+    """Returns the indices of elements that differ. Two NaNs count as equal, and so
+    do equal bytes."""
     size, exponent, fraction = FLOATS.get(dtype, (1, None, None))
 
     def is_nan(number):
@@ -52,7 +52,7 @@ def elements_that_differ(dtype, mine, theirs):
 
 
 def compare_tensor(before, after):
-    """Describes the difference of two tensors, or returns None."""
+    """Returns a text about how two tensors differ, or None if they don't."""
     if before == after:
         return None
     for what, mine, theirs in zip(("type", "shape"), before, after):
@@ -69,7 +69,8 @@ def compare_tensor(before, after):
 
 
 def differences(before, after, compare):
-    """Returns a line for each difference of two dictionaries."""
+    """Yields a line for each key that only one dictionary has, or for whose values
+    `compare` returns a text."""
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
             yield f"{name}: gone"
@@ -89,8 +90,9 @@ def numbers_of(dtype, data):
 
 
 def relative_difference(before, after):
-    """Returns the largest difference of two tensors' elements, relative to the
-    largest element of the first one; None if that has no meaning."""
+    """Returns the largest absolute difference of two tensors' elements, divided by the
+    largest absolute value of the first tensor unless that is 0; or None unless both
+    have the same shape and are of f32 or f64."""
     (dtype, _, mine), (_, _, theirs) = before, after
     if before[:2] != after[:2] or dtype not in ARRAYS or len(mine) != len(theirs):
         return None

@@ -1,6 +1,6 @@
-"""Small modules whose training depends on what ONNX can't express, or that exporters change:
-detached values, straight-through estimators, teachers, padding rows, frozen norms, ties.
-Used by scripts/check-exports."""
+"""Small modules that train differently if their export is naive, as ONNX can't express what
+they do or exporters change it: detached values, straight-through estimators, teachers,
+padding rows, frozen norms, tied weights. Used by scripts/check-exports."""
 
 import copy
 import dataclasses
@@ -16,8 +16,8 @@ CASES = []
 @dataclasses.dataclass
 class Case:
     name: str
-    make: Callable  # a module and its inputs
-    refused: tuple  # by "newer", "TorchScript"
+    make: Callable  # returns a module and its inputs
+    refused: tuple  # exporters that must refuse it: "newer", "TorchScript"
 
     def is_refused(self, dynamo):
         return ("newer" if dynamo else "TorchScript") in self.refused
@@ -37,7 +37,7 @@ def tokens(*shape):
 
 
 class Steps(nn.Module):
-    """A module whose forward is a function of itself and its inputs."""
+    """A module with the given parts, whose forward calls `forward(module, inputs...)`."""
 
     def __init__(self, forward, **parts):
         super().__init__()
@@ -50,7 +50,8 @@ class Steps(nn.Module):
 
 
 def add(name, forward, inputs, refused=(), prepare=None, **parts):
-    """Lists a module; `parts` are functions that make its parts."""
+    """Adds a case with the module Steps. `parts` are functions that make its parts,
+    `prepare` changes the module before its export."""
     def make():
         module = Steps(forward, **{key: part() for key, part in parts.items()})
         module.train()
@@ -277,8 +278,8 @@ add("layer norm", through_norm, lambda: rows(4), a=linear(4, 5),
     n=lambda: nn.LayerNorm(5), b=linear(5, 3))
 
 
-# Refused by name
-# ---------------
+# Modules that must be refused
+# ----------------------------
 
 class Straight(torch.autograd.Function):
     @staticmethod
@@ -301,7 +302,7 @@ class Counted(nn.Module):
 
 
 class Unknown(nn.Module):
-    """Has a statistic that isn't known yet."""
+    """A module with a buffer of NaN that never changes."""
 
     def __init__(self):
         super().__init__()
@@ -338,7 +339,7 @@ class Clipped(nn.Module):
 
 
 def write(writer, h):
-    """Returns a tensor of h's shape to which `writer` writes without gradients."""
+    """Returns h plus a tensor to which `writer` writes where gradients are disabled."""
     y = torch.zeros(4, 5)
     no_grad(writer, y, h)
     return h + y

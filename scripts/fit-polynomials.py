@@ -2,11 +2,11 @@
 """Fits the polynomials of lib/Conversion/LowerKernels/Math: SingleFunctions.cpp and
 DoubleFunctions.cpp.
 
-For f32, each is close to the polynomial with the least maximal weighted error (Lawson's
-reweighted least squares); for f64, it interpolates the function at Chebyshev's points,
-with numbers of 160 bits. For f32, the coefficients are rounded one after another, the
-lowest first, and the remaining ones fitted again each time. Needs mpmath and numpy.
-Prints the coefficients, the highest first, and the error."""
+For f32, each polynomial is close to the minimax polynomial for a weighted error (Lawson's
+iteratively reweighted least squares). Coefficients are rounded to f32 one after another,
+from the lowest power on, and the remaining ones are fitted again after each. For f64, a
+polynomial interpolates the function at Chebyshev nodes, computed with 160 bits. Needs
+mpmath and numpy. Prints the coefficients, from the highest power on, and the error."""
 
 import mpmath as mp
 import numpy
@@ -15,8 +15,8 @@ mp.mp.prec = 160
 
 
 def solve(points, values, weights, powers):
-    """Returns coefficients of points**power such that the largest weights * error is
-    small."""
+    """Returns coefficients for these powers of x such that the largest of weights * error
+    at the points is small, by Lawson's algorithm."""
     basis = weights[:, None] * points[:, None] ** numpy.array(powers)
     importance = numpy.ones(len(points))
     best, least = None, numpy.inf
@@ -56,7 +56,7 @@ def fit(name, function, weight, low, high, powers, kind=numpy.float32):
 
 
 def find_points(low, high, count):
-    """Returns Chebyshev's points."""
+    """Returns `count` Chebyshev nodes of an interval."""
     return [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (2 * i + 1) / (2 * count))
             for i in range(count)]
 
@@ -72,7 +72,8 @@ def fit_double(name, function, weight, low, high, powers):
 
 
 def ratio(series, limit):
-    """Returns a function that is 0/0 at 0, given by its series and its limit there."""
+    """Returns the function `series` with the value `limit` near 0, where it would be
+    0/0."""
     return lambda x: limit if abs(x) < mp.mpf(10) ** -12 else series(x)
 
 
@@ -96,7 +97,7 @@ fit("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 6),
     lambda z: z + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
 fit("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
     lambda z: z ** 2 + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
-# atan(x) = x + x z P(z), asin(x) likewise, z = x^2
+# atan(x) = x + x z P(z), asin(x) = x + x z P(z), z = x^2
 fit("atan", ratio(lambda z: (mp.atan(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 3),
     lambda z: z + mp.mpf(10) ** -6, 0, 1, range(8))
 fit("asin", ratio(lambda z: (mp.asin(root(z)) / root(z) - 1) / z, mp.mpf(1) / 6),
@@ -109,7 +110,7 @@ fit_double("exp", ratio(lambda r: (mp.expm1(r) - r) / r ** 2, mp.mpf(1) / 2),
 widest = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
 fit_double("log", ratio(lambda z: (2 * mp.atanh(root(z)) / root(z) - 2) / z, mp.mpf(2) / 3),
            lambda z: z / 2, 0, widest ** 2, range(7))
-# This function again, for powers: 2 s + s z (2/3 + z P(z)).
+# For powers, the logarithm is computed more precisely: as 2 s + s z (2/3 + z P(z)).
 fit_double("log for powers",
            ratio(lambda z: ((2 * mp.atanh(root(z)) / root(z) - 2) / z - mp.mpf(2) / 3) / z,
                  mp.mpf(2) / 5),
@@ -129,7 +130,7 @@ fit_double("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1
            lambda z: z, 0, 0.6169, range(6))
 fit_double("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
            lambda z: z ** 2, 0, 0.6169, range(6))
-# atan(x) = x + x z P(z), asin(x) likewise, z = x^2
+# atan(x) = x + x z P(z), asin(x) = x + x z P(z), z = x^2
 fit_double("atan", ratio(lambda z: (mp.atan(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 3),
            lambda z: z, 0, 1, range(22))
 fit_double("asin", ratio(lambda z: (mp.asin(root(z)) / root(z) - 1) / z, mp.mpf(1) / 6),

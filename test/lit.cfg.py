@@ -15,7 +15,7 @@ import lit.formats
 config.name = "Hfta"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".hfta"]
-# Inputs/ has files that tests read.
+# These folders have files that tests read, but no tests.
 config.excludes = ["Inputs", "models", "reference"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.hfta_obj_root
@@ -24,7 +24,7 @@ roundtrip = lit_config.params.get("roundtrip") == "1"
 if roundtrip:
     config.suffixes = [".mlir"]
     config.test_exec_root = os.path.join(config.hfta_obj_root, "roundtrip")
-    # Tests that ask for a round trip themselves get one.
+    # Every hfta-opt gets this flag below, so the flags of tests are removed.
     config.substitutions.append((r" --?verify-roundtrip\b", ""))
 
 for kind in ("slow", "long"):
@@ -42,8 +42,8 @@ try:
 except OSError:
     pass
 
-# A Python with PyTorch, onnx and onnxscript: the one that HFTA_TORCH_PYTHON names,
-# which must have them, or the build's own if it happens to.
+# Feature `torch`: there is a Python with PyTorch, onnx and onnxscript. If HFTA_TORCH_PYTHON
+# names one, it must have them; else the build's Python is used if it has them.
 torch_python = os.environ.get("HFTA_TORCH_PYTHON", config.python)
 find_torch = ("import importlib.util as u, sys; "
               "sys.exit(not all(map(u.find_spec, ('torch', 'onnx', 'onnxscript'))))")
@@ -53,7 +53,7 @@ if subprocess.run([torch_python, "-c", find_torch], capture_output=True).returnc
 elif "HFTA_TORCH_PYTHON" in os.environ:
     lit_config.fatal(f"HFTA_TORCH_PYTHON: {torch_python} lacks torch, onnx or onnxscript")
 
-# Whether programs of several ranks can be run.
+# Feature `mpi`: programs can run on several ranks.
 try:
     ctypes.CDLL("libmpi.so.40")
     if shutil.which("mpirun"):
@@ -61,21 +61,21 @@ try:
 except OSError:
     pass
 
-# NVIDIA's own declarations, to compare ours with.
+# Feature `cuda-header`: there is NVIDIA's cuda.h, to compare our declarations with.
 for folder in (os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
     if folder and os.path.exists(os.path.join(folder, "include", "cuda.h")):
         config.available_features.add("cuda-header")
         config.substitutions.append(("%cuda_include", os.path.join(folder, "include")))
         break
 
-# Whether PTX can be assembled.
+# Feature `ptxas`: PTX can be assembled.
 ptxas = os.path.join(os.environ.get("CUDA_PATH", ""), "bin", "ptxas")
 if shutil.which(ptxas) or shutil.which("ptxas"):
     config.available_features.add("ptxas")
     if "CUDA_PATH" in os.environ:
         config.environment["CUDA_PATH"] = os.environ["CUDA_PATH"]
 
-# Whether a process may mount file systems that only it sees.
+# Feature `private-mounts`: a process may mount file systems that only it sees.
 private_mount = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs",
                  "tmpfs", "/mnt"]
 if (shutil.which("unshare")
@@ -84,7 +84,7 @@ if (shutil.which("unshare")
 
 
 def add_tool(name, folder, options=""):
-    """Substitutes `name` where a command begins, or after a pipe or `not`."""
+    """Replaces the word `name` in RUN lines by the tool's path and options."""
     path = os.path.join(folder, name)
     config.substitutions.append(
         (r"(?<![-./\w%])" + name + r"(?![-./\w])", path + options)
@@ -112,14 +112,14 @@ config.substitutions.append(("%python", config.python))
 sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
 config.substitutions.append(("%cc", config.host_cc + sanitizers))
 
-# The compiler verifies, in everything that it compiles here, that sums keep their order.
+# Makes hftac verify in all tests that lowering keeps the order of sums.
 config.environment["HFTA_VERIFY_SUMS"] = "1"
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 if config.sanitize:
-    # LLVM's libraries aren't instrumented, so the sanitizer would misjudge their
-    # allocators.
+    # LLVM's libraries aren't instrumented, so only a part of the code would poison and
+    # unpoison memory of LLVM's allocators. This would lead to false reports.
     config.environment.setdefault(
         "ASAN_OPTIONS", "detect_leaks=0:allow_user_poisoning=0")

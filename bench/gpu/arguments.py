@@ -5,8 +5,8 @@ import argparse
 
 
 def list_of(known, convert=str):
-    """Returns a type for lists separated by commas, of known values if these are given;
-    '' is an empty list."""
+    """Returns an argparse type that reads a list of values separated by commas and
+    refuses values that aren't in `known`, unless that is None. '' is an empty list."""
     def parse(text):
         values = [convert(part) for part in text.split(",") if part]
         for value in values:

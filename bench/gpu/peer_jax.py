@@ -3,7 +3,8 @@ by vmap. Needs JAX and PyTorch, which draws the parameters."""
 
 import os
 
-# Memory is allocated as needed and freed, as PyTorch does in the other processes.
+# By default, XLA reserves most of the GPU's memory at the start. This makes it allocate
+# memory as needed, like PyTorch.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import jax  # noqa: E402
@@ -15,7 +16,7 @@ PRECISIONS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "default"}
 
 
 def widen(x):
-    """Converts to the type in which sums and losses are computed."""
+    """Converts to at least f32, the type in which norms and losses are computed."""
     return x.astype(numpy.promote_types(x.dtype, numpy.float32))
 
 
@@ -86,7 +87,7 @@ class JaxLayers:
         def split(x):
             return x.reshape(*x.shape[:-1], heads, -1)
 
-        # The axis of the heads comes after the rows.
+        # dot_product_attention expects [batch, rows, heads, features].
         mixed = jax.nn.dot_product_attention(split(query), split(key), split(value),
                                              bias=mask.astype(query.dtype))
         return mixed.reshape(query.shape)
@@ -100,7 +101,8 @@ class JaxLayers:
 
 
 def make_loss(task):
-    """Returns the function from one model's parameters to its loss."""
+    """Returns the function that computes one model's loss from its parameters, the inputs
+    and the label."""
     narrow = numpy.bfloat16 if task.precision == "bf16" else numpy.float32
 
     def cast(values):
@@ -119,7 +121,8 @@ def to_jax(tensors):
 
 
 class JaxStep:
-    """A step of all copies."""
+    """A function object that trains all copies for one step of SGD with momentum: by vmap
+    if `at_once`, else one after another."""
 
     def __init__(self, task, at_once):
         jax.config.update("jax_default_matmul_precision", PRECISIONS[task.precision])

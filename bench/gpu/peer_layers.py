@@ -12,14 +12,14 @@ from peer_networks import BYTE, CLASS, IMAGE
 
 
 class TorchLayers:
-    """The layers of one model, whose parameters are taken in the order of the calls."""
+    """The layers of one model. Each layer takes the next parameters from `values`."""
 
     def __init__(self, values, copies=1):
         self.values, self.copies = iter(values), copies
 
     def take(self, kind, shape, bound=None):  # pylint: disable=unused-argument
-        """Takes a parameter of this shape, which begins within a bound or as a norm's
-        scale."""
+        """Returns the next parameter. Recorder notes the arguments: the kind and shape, and
+        the bound of the initial values (see Parameter)."""
         return next(self.values)
 
     relu = staticmethod(functional.relu)
@@ -35,7 +35,8 @@ class TorchLayers:
 
     @staticmethod
     def input(x, filling):  # pylint: disable=unused-argument
-        """Prepares a step's input of a field; this is done once, before all steps."""
+        """Converts an input to the layout that the layers expect. Called once, before all
+        steps."""
         return x
 
     def flatten(self, x):
@@ -105,7 +106,7 @@ class FusedLayers(TorchLayers):
 
     @staticmethod
     def fuse(kind, values):
-        """Fuses one parameter of all models."""
+        """Returns the fused parameter, given the values of one parameter in all models."""
         if kind in ("channels", "table"):
             return torch.cat(values)
         return torch.stack([value.T.contiguous() if kind == "matrix" else value
@@ -153,9 +154,9 @@ class FusedLayers(TorchLayers):
 
 @dataclasses.dataclass
 class Parameter:
-    kind: str      # matrix, row, channels or table: how models' own are fused
+    kind: str      # matrix, row, channels or table; see FusedLayers.fuse
     shape: tuple
-    bound: float   # bound of uniform values; None: ones
+    bound: float   # initial values are uniform in [-bound, bound]; None: 1
 
     def draw(self, generator):
         if self.bound is None:
@@ -194,7 +195,7 @@ def make_field(filling, shape, batch, generator):
 
 
 def make_fields(network, batch, generator):
-    """Returns the inputs and the label."""
+    """Returns a batch: a list of its inputs, and its label."""
     fields = [make_field(*field, batch, generator)
               for field in (*network.inputs, network.label)]
     return fields[:-1], fields[-1]

@@ -1,19 +1,19 @@
 """The networks of bench/gpu/jobs, each written once for all the ways in which peers.py
 computes it: one model in PyTorch or JAX, or models fused as HFTA does it. A network is a
-function of the layers, `o`, and its inputs. Layers take their parameters in the order of
-the calls, which is that of the job's statements."""
+function of `o`, an object with the layers as methods, and of its inputs. Layers take their
+parameters in the order of the calls, which is the order of the job's statements."""
 
 import dataclasses
 
-# How a field is filled, given a batch and the shape of a sample: images, whose channels
-# are side by side where models are fused; other real numbers; whole numbers of a byte;
-# and zeros for class numbers.
+# Ways to fill a field. IMAGE: random reals, whose channels are repeated for each model when
+# models are fused. REAL: other random reals. BYTE: random integers from 0 to 255. CLASS:
+# class numbers, all of them 0.
 IMAGE, REAL, BYTE, CLASS = "image", "real", "byte", "class"
 
 
 @dataclasses.dataclass
 class Network:
-    apply: object  # a function of layers and inputs
+    apply: object  # a function of the layers and the inputs
     batch: int
     inputs: list   # pairs of (filling, a sample's shape)
     label: tuple
@@ -64,7 +64,8 @@ def dcgan(o, image):
     return o.flatten(o.conv(x, 1, 4))[..., 0]
 
 
-# Kernel, expanded channels, output channels, squeeze-and-excitation, h-swish, stride.
+# Blocks of MobileNetV3-Large (Howard et al., 2019): kernel size, expanded channels, output
+# channels, whether it has squeeze-and-excitation and h-swish, and the stride.
 MOBILE_BLOCKS = [
     (3, 16, 16, False, False, 1), (3, 64, 24, False, False, 2),
     (3, 72, 24, False, False, 1), (5, 72, 40, True, False, 2),
@@ -93,7 +94,7 @@ def mobilenet(o, image):
 
 
 def encode(o, x, mask, layers, heads, wide, activate):
-    """Encoder layers of a Transformer, with norms after the sums."""
+    """Applies encoder layers of a Transformer, with norms after the residual sums."""
     width = x.shape[-1]
     for _ in range(layers):
         query, key, value = (o.linear(x, width) for _ in range(3))

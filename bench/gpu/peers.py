@@ -36,12 +36,12 @@ from peer_layers import FusedLayers, TorchLayers
 from peer_networks import NETWORKS
 
 ROUNDS, WARM_UP = 3, 5
-ROUND_SECONDS = 0.5  # the longest round; fewer steps are timed if these would take longer
+ROUND_SECONDS = 0.5  # at most; rounds that would take longer have fewer steps
 PRECISIONS = ("f32", "tf32", "bf16")
 
 
 class Task:
-    """Copies of a network with a batch, and the way in which they compute."""
+    """Copies of a network, a batch, and the precision and device for training them."""
 
     def __init__(self, name, copies, precision, device="cuda", batch=None):
         self.network, self.copies = NETWORKS[name], copies
@@ -75,7 +75,9 @@ def as_leaves(values):
 
 
 def make_step(task, losses):
-    """Returns a step that trains by losses, given as pairs of (loss, its leaves)."""
+    """Returns a function that runs one step of SGD, and one that waits for the device.
+    `losses` are pairs of a loss function and the parameters that it takes, which the step
+    trains."""
     optimizers = [torch.optim.SGD(leaves, lr=1e-4, momentum=0.9, fused=True)
                   for _, leaves in losses]
 
@@ -124,7 +126,7 @@ def by_hfta(task):
 
 
 def captured(way):
-    """Returns a way whose step is one CUDA graph."""
+    """Returns a way that replays the step of `way` as one CUDA graph."""
     def by_graph(task):
         step, synchronize = way(task)
         stream = torch.cuda.Stream()
@@ -150,8 +152,8 @@ def by_jax_vmap(task):
 
 
 def need_jax_on(device):
-    """Fails unless JAX uses a device of the wanted kind: it takes the best one that it
-    knows."""
+    """Raises RuntimeError if JAX wouldn't use the wanted kind of device: by default it uses
+    the best device that it supports."""
     import jax
     if device == "cuda" and jax.default_backend() != "gpu":
         raise RuntimeError(f"this JAX computes on '{jax.default_backend()}' alone")
@@ -164,7 +166,7 @@ JAX_WAYS = ("jax", "jax-vmap")
 
 
 def measure(step, steps, synchronize):
-    """Returns the seconds per step."""
+    """Returns the seconds per step: the best of ROUNDS rounds of at most `steps` steps."""
     for _ in range(WARM_UP):
         step()
 
@@ -193,7 +195,7 @@ def time_way(item, device="cuda"):
         place = device
         if item["way"] in JAX_WAYS:
             need_jax_on(device)
-            place = "cpu"  # PyTorch draws the values there, and JAX takes them
+            place = "cpu"  # PyTorch draws the values on the CPU, JAX copies them
         task = Task(item["network"], item["copies"], item["precision"], place,
                     item.get("batch"))
         step, synchronize = WAYS[item["way"]](task)
@@ -204,8 +206,8 @@ def time_way(item, device="cuda"):
 
 
 def measure_machine():
-    """Returns the GPU's name, its copy bandwidth in bytes per second, and its flops per
-    second in products."""
+    """Returns the GPU's name, PyTorch's version, the GPU's copy bandwidth in bytes per
+    second, and its flops per second in matrix products of each precision."""
     found = {"device": torch.cuda.get_device_name(), "PyTorch": torch.__version__}
     data = torch.empty(1 << 28, device="cuda")
     other = torch.empty_like(data)
@@ -228,9 +230,10 @@ def first_line(error):
 
 
 def serve():
-    """Answers each line of JSON, an item or {"way": "machine"}, with a line of JSON."""
+    """Reads lines of JSON, each an item or {"way": "machine"}, from standard input, and
+    answers each with a line of JSON on standard output."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # the output of libraries isn't an answer
+    os.dup2(2, 1)  # libraries' output goes to stderr, not among the answers
     for line in sys.stdin:
         item = json.loads(line)
         try:

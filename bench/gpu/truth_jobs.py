@@ -1,5 +1,5 @@
-"""The jobs whose bytes a pack holds: those of the GPU tests, and thin versions of known
-networks. Needs only Python's standard library."""
+"""The jobs whose checkpoints a pack (bench/gpu/pack) holds for comparison: those of the GPU
+tests, and thin versions of known networks. Needs only Python's standard library."""
 
 import dataclasses
 import pathlib
@@ -8,7 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
 
-import cuda_work  # noqa: E402  (of the tests)
+import cuda_work  # noqa: E402  (found by the path above)
 import network_run  # noqa: E402
 from harness import REFERENCE, run  # noqa: E402
 
@@ -25,8 +25,8 @@ TOGETHER, ALONE = "together", "alone_{}"
 
 @dataclasses.dataclass
 class Truth:
-    """The job in a precision; `make` returns the text of a job that trains copies with
-    given rates."""
+    """A job in one precision. `make` returns the text of a job with a copy for each of the
+    given learning rates."""
     name: str
     precision: str
     rates: list
@@ -36,8 +36,8 @@ class Truth:
         return f"{self.name}-{self.precision}"
 
     def text(self, with_each_alone):
-        """Returns the job of all copies, and of each one alone in the same file if asked
-        for."""
+        """Returns the text of a file with the job of all copies, and if `with_each_alone`
+        with one more job for each copy."""
         jobs = {TOGETHER: self.rates}
         if with_each_alone:
             jobs.update({ALONE.format(copy): [rate]
@@ -46,7 +46,8 @@ class Truth:
                        for name, rates in jobs.items())
 
     def block(self, name, rates, is_first):
-        """Returns a train block, after the model and the data if it is the first one."""
+        """Returns a train block. The first one follows the blocks of the model and the
+        data."""
         text = self.make(rates)
         start = text.index("\ntrain ") + 1
         opening = text.index("{", start)
@@ -74,8 +75,9 @@ def make_thin(name, precision, models):
 
 
 def make_truths(names, precisions, models):
-    """Returns the jobs of these names and precisions; models are in a folder."""
-    # K-FAC takes gradients of the unscaled loss, which products in f16 can't represent.
+    """Returns the jobs with these names and precisions. `models` is the folder of the thin
+    networks' ONNX files."""
+    # K-FAC doesn't scale the loss, so its gradients are too small for products in f16.
     truths = [make_small(name, precision) for name in SMALL
               for precision in SMALL_PRECISIONS if (name, precision) != ("kfac", "f16")]
     truths += [make_thin(name, precision, models) for name in THIN
@@ -85,7 +87,8 @@ def make_truths(names, precisions, models):
 
 
 def place_models(names, models):
-    """Places the files of the thin networks next to their weights."""
+    """Copies the ONNX files of thin networks to the folder `models`, and writes their
+    weights beside them."""
     models.mkdir(parents=True, exist_ok=True)
     for name in names:
         if name in THIN:
@@ -95,7 +98,7 @@ def place_models(names, models):
 
 
 def write_data(names, folder):
-    """Writes the data with which the programs of these names train."""
+    """Writes the training data of the jobs with these names."""
     folder.mkdir(parents=True, exist_ok=True)
     if set(names) & set(SMALL):
         run(sys.executable, REFERENCE / "make_data.py", folder, "cnn", "mlp")

@@ -1,7 +1,13 @@
-//===- driver.cpp - Times generated inverses beside LAPACK's --------------===//
+//===- driver.cpp - Compares generated inverses with LAPACK's -------------===//
 //
-// Each round times ours and LAPACK's in turn, so that a disturbance hits both
-// alike; the best of all rounds counts.
+// usage: driver ROUNDS THREADS HAS_GOALS. inverses.py links it with the program
+// that it generates.
+//
+// For each size in sizes.inc, the driver inverts many symmetric positive
+// definite matrices with the generated kernels and with LAPACK. Each round
+// times both in turn, so that a disturbance of the machine affects both alike;
+// the shortest time of all rounds counts. The exit code is 1 if an inverse
+// differs too much or, with goals, if the generated kernels aren't fast enough.
 //===----------------------------------------------------------------------===//
 
 #include "program.h"
@@ -20,6 +26,7 @@ extern "C" void openblas_set_num_threads(int);
 extern "C" void spotrf_(const char *, const int *, float *, const int *, int *);
 extern "C" void spotri_(const char *, const int *, float *, const int *, int *);
 
+/// A size of matrices, and how many of them are inverted.
 struct Size {
   int rows, count;
 };
@@ -28,7 +35,9 @@ static const Size kSizes[] = {
 };
 
 namespace {
-/// The matrices of one size, ours and LAPACK's.
+/// The matrices of one size. The generated program has them as packed lower
+/// triangles, and inverts them after it has added a damping to the diagonal.
+/// LAPACK has square matrices that include the damping.
 class Contest {
 public:
   Contest(Program &program, size_t index, int threads)
@@ -40,6 +49,9 @@ public:
   }
 
   void runOurs() { program.run(index); }
+  /// Inverts all matrices by LAPACK. With `ownThreads`, this driver's threads
+  /// share the matrices, and OpenBLAS uses one thread for each matrix;
+  /// otherwise OpenBLAS uses all threads for one matrix after another.
   void runLoops(bool ownThreads);
   double check();
   double getFlops() const { return 1.0 * rows * rows * rows * count; }
@@ -58,10 +70,13 @@ private:
                         copy);
   }
   void invert(int begin, int end);
+  /// Returns the index of an element in a packed lower triangle.
   size_t getPacked(int row, int column) const {
     return static_cast<size_t>(row) * (static_cast<size_t>(row) + 1) / 2 +
            static_cast<size_t>(column);
   }
+  /// Returns a matrix of the generated program. Its `count` matrices are
+  /// distributed evenly to the copies.
   float *findOurs(const std::string &name, int matrix) {
     int64_t batch = count / program.getCopies();
     return find(name, matrix / batch) +
@@ -76,8 +91,8 @@ private:
 };
 } // namespace
 
-/// Fills in symmetric matrices whose diagonal outweighs the rest, so that they
-/// are positive definite.
+/// Fills in random symmetric matrices with small elements off the diagonal, so
+/// that they are positive definite.
 void Contest::fill() {
   uint32_t state = 1;
   int64_t batch = count / program.getCopies();
@@ -97,8 +112,8 @@ void Contest::fill() {
   }
 }
 
-/// LAPACK's lower triangle in column-major order is our upper one in row-major
-/// order.
+/// Inverts the matrices [begin, end) by LAPACK. Their lower triangles in
+/// row-major order are upper triangles ("U") in LAPACK's column-major order.
 void Contest::invert(int begin, int end) {
   for (int matrix = begin; matrix < end; ++matrix) {
     size_t first = square * static_cast<size_t>(matrix);
@@ -121,7 +136,8 @@ void Contest::runLoops(bool ownThreads) {
     thread.join();
 }
 
-/// Returns the largest difference from LAPACK's numbers.
+/// Inverts all matrices by both, and returns the largest absolute difference
+/// between two elements.
 double Contest::check() {
   runOurs();
   runLoops(/*ownThreads=*/false);
@@ -135,12 +151,13 @@ double Contest::check() {
                  static_cast<size_t>(i) * static_cast<size_t>(rows) +
                  static_cast<size_t>(j)];
         double error = std::fabs(ours[getPacked(i, j)] - theirs);
-        worst = error <= worst ? worst : error; // a NaN counts as the worst
+        worst = error <= worst ? worst : error;
       }
   }
   return worst;
 }
 
+/// Times a function, and updates the shortest time, in seconds.
 static void time(double &best, const std::function<void()> &function) {
   auto begin = std::chrono::steady_clock::now();
   function();

@@ -9,16 +9,16 @@ import dataclasses
 @dataclasses.dataclass
 class Case:
     name: str
-    kind: str           # as in the driver's table
-    numbers: list       # as the driver's peers and checks read them
+    kind: str           # an enumerator of the driver's `Kind`
+    numbers: list       # the sizes that the driver's peers and checks read
     operands: list      # the shapes of a, b, ...
     result: list        # the shape of r, or None if operands are updated in place
     op: str             # the text of %r = op(%a, %b, ...); or several lines
-    flops: float        # bytes for memory-bound kinds
-    goal: int = 0       # the wanted percentage of the peak
+    flops: float        # useful flops; bytes for memory-bound kinds
+    goal: int = 0       # the wanted percentage of the peak; 0: none
     updated: str = ""   # the operands that new_a, new_b, ... overwrite
-    activations: str = ""  # operands and result that may have any layout
-    copies: int = 1     # each has operands of its own
+    activations: str = ""  # names of values whose layout the compiler may choose
+    copies: int = 1     # the number of copies, each with its own operands
     beside: str = ""    # the name of an earlier case to compare it with
 
     def flops_are_bytes(self):
@@ -31,7 +31,8 @@ class Case:
 
 
 def gemm(m, n, k, transposed="nn", batch=1, goal=0):
-    """C[m, n] = A B, a sum over k; `transposed` is n or t for A, then B."""
+    """Returns the case C = A B with C[m, n] and sums over k. `transposed` has a letter for
+    A and one for B: t if it is stored transposed, else n."""
     left = [m, k] if transposed[0] == "n" else [k, m]
     right = [k, n] if transposed[1] == "n" else [n, k]
     letters = {m: "m", n: "n", k: "k"}
@@ -55,14 +56,17 @@ def gemm(m, n, k, transposed="nn", batch=1, goal=0):
 
 
 def count_taps(size, out, kernel, stride, padding):
-    """Counts the taps of all windows along one axis, except those on padding."""
+    """Returns the number of taps of all windows along one axis, without those on
+    padding."""
     return sum(0 <= position * stride + tap - padding < size
                for position in range(out) for tap in range(kernel))
 
 
 def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, copies=1,
                 goal=0):
-    """One pass of a convolution with `same` padding."""
+    """Returns the case of one pass of a convolution with padding of half the kernel: kind
+    `forward`, or the gradient of the `input` or `weight`. Inputs have n samples, c channels
+    and size x size pixels; o is the number of output channels."""
     padding = kernel // 2
     out = (size + 2 * padding - kernel) // stride + 1
     x, w = [n, c, size, size], [o, c // groups, kernel, kernel]
@@ -103,7 +107,8 @@ def passes(*shape, goals=(0, 0, 0), **options):
 
 
 def moments(n, rows):
-    """x'x as a contraction, and half of it as a packed second moment."""
+    """Returns two cases for x'x: a contraction, and a second moment, which computes only
+    the packed triangle."""
     x = [rows, n]
     square = Case(f"contract x'x {rows}x{n}", "square", [rows, n], [x], [n, n], "",
                   2.0 * rows * n * n)
@@ -119,11 +124,13 @@ def moments(n, rows):
 
 
 def patches(n, c, size, kernel=3, stride=1, groups=1):
-    """A convolution with as many output channels, and its patches' second moment."""
+    """Returns two cases: a convolution with c input and c output channels, and the second
+    moment of its patches."""
     forward = convolution("forward", n, c, c, size, kernel, stride, groups)
     side, padding = c // groups * kernel * kernel, kernel // 2
     out = (size + 2 * padding - kernel) // stride + 1
-    # The pairs of taps that are both inside, along one axis.
+    # For each position of the window along one axis, the number of taps that aren't on
+    # padding.
     inside = [sum(0 <= position * stride + tap - padding < size
                   for tap in range(kernel)) for position in range(out)]
     pairs, taps = sum(count * count for count in inside) ** 2, sum(inside) ** 2
@@ -153,7 +160,7 @@ def moment_cases():
 
 def memory(kind, operands, result, op, reads, writes, updated="", activations="",
            channels_last=False):
-    """Memory-bound kernels: `reads` and `writes` count elements."""
+    """Returns a memory-bound case. `reads` and `writes` count f32 elements."""
     case = Case(kind + " channels last" * channels_last, kind,
                 [reads, writes, int(channels_last)], operands, result, op,
                 4.0 * (reads + writes), 80, updated, activations)
@@ -245,8 +252,8 @@ def make_cases():
         gemm(32, 100, 64, batch=64, goal=45),
         gemm(32, 10, 64, batch=64, goal=35),
         gemm(37, 100, 53, goal=40),
-        # The linear layers of the example: forward, gradient of the input, gradient of
-        # the weight.
+        # The linear layers of examples/fashion: the first one's forward, gradient of the
+        # input and gradient of the weight, then the second one's forward.
         gemm(64, 128, 1568, "nt"), gemm(64, 1568, 128), gemm(128, 1568, 64, "tn"),
         gemm(64, 10, 128, "nt"),
         # The products of BERT-Medium, for 8 x 128 tokens.
@@ -261,13 +268,13 @@ def make_cases():
     cases += passes(8, 64, 128, 56, stride=2)
     cases += passes(8, 64, 128, 56, kernel=1, stride=2)
     cases += passes(8, 3, 64, 112, kernel=7, stride=2)
-    # Small arrays, and one copy of the example.
+    # Eight copies of small convolutions, then one copy of examples/fashion.
     cases += passes(8, 16, 16, 28, copies=8)
     cases += passes(8, 8, 8, 56, copies=8)
     cases += passes(8, 3, 8, 32, copies=8)
     cases += passes(64, 1, 16, 28)
     cases += passes(64, 16, 32, 14)
-    # MobileNetV3, depthwise and pointwise; PointNet, with one tap and one axis of 1.
+    # A depthwise and a pointwise convolution of MobileNetV3.
     cases += passes(8, 72, 72, 28, kernel=5, groups=72)
     cases += passes(8, 40, 240, 14, kernel=1)
     cases += moment_cases()
@@ -275,7 +282,8 @@ def make_cases():
 
 
 def make_job(copies):
-    """Returns the text of the job of a program of kernels for this many copies."""
+    """Returns the attribute alias #job: the settings of a job with this many copies, whose
+    program only contains kernels."""
     return f"""#job = {{name = "kernels", copies = {copies} : i64, batch = 1 : i64, micro_batches = 1 : i64,
   epochs = 0 : i64, steps = 0 : i64, training = false, fuse = true,
   all_forwards_first = false, shuffle = false, order_seed = 0 : i64, optimizer = "",
@@ -318,7 +326,7 @@ def make_module(cases):
 
 
 def make_table(cases):
-    """Returns the driver's table as C++ code."""
+    """Returns the driver's table of cases as C++ initializers."""
     rows = []
     places = {case.name: index for index, case in enumerate(cases)}
     for case in cases:

@@ -1,8 +1,14 @@
-//===- driver.cpp - Times generated kernels beside libraries' -------------===//
+//===- driver.cpp - Compares generated kernels with libraries -------------===//
 //
-// Each round times all runs in turn, so that a disturbance hits neighbours
-// alike; the best of all rounds counts. First, the numbers of every generated
-// kernel are checked against sums in double precision.
+// usage: driver [ROUNDS [THREADS [FILTER]]]. Runs the cases whose names contain
+// FILTER.
+//
+// For each case, the driver first checks some elements of the generated
+// kernel's result against sums in double precision. Then it times this kernel,
+// those of libraries, and a run that reaches the machine's limit. Each round
+// times all of these in turn, so that a disturbance of the machine affects them
+// alike; the shortest time of all rounds counts. The exit code is 1 if a result
+// is wrong.
 //===----------------------------------------------------------------------===//
 
 #include "kernels.h"
@@ -25,6 +31,9 @@ static const Case kCases[] = {
 #include "cases.inc"
 };
 
+/// Returns the time in seconds: the processor time of this thread if
+/// `oneThread` is set, which interruptions don't increase, or the wall-clock
+/// time.
 static double getSeconds(bool oneThread) {
   timespec now;
   clock_gettime(oneThread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
@@ -37,11 +46,14 @@ static double getSeconds(bool oneThread) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The tensors of all cases; a letter names one of a case's tensors.
+/// The compiled program of all cases. Case I has the task forward.I, operands
+/// with the names I/a, I/b, ..., and the result I/r; here they are identified
+/// by I and the letter.
 class Cases : public Program {
 public:
   using Program::Program;
 
+  /// Returns a tensor's data in one copy, and the number of its elements.
   float *find(size_t index, char name, int64_t *elements = nullptr,
               int copy = 0) {
     const hfta_tensor &tensor = getTensor(index, name);
@@ -50,9 +62,11 @@ public:
     return Program::find(tensor, copy);
   }
 
-  /// Returns the elements in logical order. The compiler chooses the layout of
-  /// activations: one that doesn't have its `channels` on axis 1 has them last.
-  /// Other tensors have 0 channels.
+  /// Returns a tensor's elements with the channels on axis 1 (NCHW). For an
+  /// activation, `channels` is the number of its channels: the compiler may
+  /// have stored it with the channels last (NHWC), which its shape shows. For
+  /// any other tensor, `channels` is 0, and the elements are returned as
+  /// stored.
   std::vector<float> getLogical(size_t index, char name, int64_t channels,
                                 int copy = 0) {
     const hfta_tensor &tensor = getTensor(index, name);
@@ -77,6 +91,7 @@ private:
 };
 } // namespace
 
+/// Fills an array with pseudorandom numbers between -0.5 and 0.5.
 static void fill(float *values, int64_t count, uint32_t state) {
   for (int64_t i = 0; i < count; ++i) {
     state = state * 1664525u + 1013904223u;
@@ -88,6 +103,7 @@ static void fill(float *values, int64_t count, uint32_t state) {
 // Checks
 //===----------------------------------------------------------------------===//
 
+/// Computes one element of a matrix product in double precision.
 static double getProduct(const Case &c, const float *a, const float *b,
                          int64_t index) {
   const std::vector<int64_t> &v = c.numbers;
@@ -101,8 +117,9 @@ static double getProduct(const Case &c, const float *a, const float *b,
   return sum;
 }
 
-/// Computes one element of a convolution's result; which of x, w and y that is
-/// depends on the pass.
+/// Computes one element of the result of a convolution's pass: of y from x and
+/// w (forward), of x's gradient from y's and w (input), or of w's gradient from
+/// x and y's gradient (weight).
 static double getConvolution(const Case &c, const float *a, const float *b,
                              int64_t index) {
   const std::vector<int64_t> &v = c.numbers;
@@ -151,7 +168,8 @@ static double getConvolution(const Case &c, const float *a, const float *b,
   return sum;
 }
 
-/// Returns the row and column of an element of a square or a packed triangle.
+/// Returns the row and column of the element at this index: in a square matrix
+/// for the kind `square`, otherwise in a packed lower triangle.
 static std::pair<int64_t, int64_t> getPlace(const Case &c, int64_t index) {
   if (c.kind == Kind::square)
     return {index / c.numbers[1], index % c.numbers[1]};
@@ -161,7 +179,7 @@ static std::pair<int64_t, int64_t> getPlace(const Case &c, int64_t index) {
   return {row, index};
 }
 
-/// Computes one element of x'x.
+/// Computes one element of x'x, which has all elements or is a packed triangle.
 static double getSquare(const Case &c, const float *a, int64_t index) {
   int64_t rows = c.numbers[0], columns = c.numbers[1];
   auto [first, second] = getPlace(c, index);
@@ -172,7 +190,8 @@ static double getSquare(const Case &c, const float *a, int64_t index) {
   return sum;
 }
 
-/// Computes one element of the second moment of patches.
+/// Computes one element of the second moment of a convolution's patches: the
+/// sum over all samples and positions of products of two inputs of a window.
 static double getPatches(const Case &c, const float *a, int64_t index) {
   const std::vector<int64_t> &v = c.numbers;
   int64_t samples = v[0], channels = v[1], size = v[2], kernel = v[3];
@@ -198,6 +217,7 @@ static double getPatches(const Case &c, const float *a, int64_t index) {
   return sum;
 }
 
+/// Computes one element of the result of a kind that isn't memory-bound.
 static double getElement(const Case &c, const float *a, const float *b,
                          int64_t index) {
   switch (c.kind) {
@@ -213,8 +233,9 @@ static double getElement(const Case &c, const float *a, const float *b,
   }
 }
 
-/// Computes one element of a memory-bound kernel's result; `tensors` are a, b,
-/// c, d before the run.
+/// Computes one element of a memory-bound kernel's result from its operands a,
+/// b, c, d as they were before the run. The sizes and constants are those of
+/// memory_cases in cases.py.
 static double getMemory(const Case &c,
                         const std::vector<std::vector<float>> &tensors,
                         int64_t index) {
@@ -270,6 +291,8 @@ static double getMemory(const Case &c,
   }
 }
 
+/// Runs a memory-bound case and returns the largest error of 500 elements,
+/// relative to a bound on errors of rounding: more than 1 means a wrong result.
 static double checkMemory(Cases &program, size_t index) {
   const Case &c = kCases[index];
   std::vector<std::vector<float>> tensors;
@@ -279,12 +302,13 @@ static double checkMemory(Cases &program, size_t index) {
   else if (c.kind == Kind::normalize || c.kind == Kind::adam)
     operands = 4;
   bool updates = c.kind == Kind::momentum || c.kind == Kind::adam;
-  bool isChosen = c.kind == Kind::pool; // the compiler chooses the layout
+  // The compiler chooses the layout of activations; all others keep theirs.
+  bool isChosen = c.kind == Kind::pool;
   for (size_t i = 0; i < operands; ++i) {
     int64_t size;
     float *memory = program.find(index, static_cast<char>('a' + i), &size);
     fill(memory, size, static_cast<uint32_t>(i) + 1);
-    // Second moments must not be negative.
+    // Adam's second moments (d) aren't negative.
     for (int64_t j = 0; c.kind == Kind::adam && i == 3 && j < size; ++j)
       memory[j] = std::fabs(memory[j]);
     tensors.push_back(program.getLogical(index, static_cast<char>('a' + i),
@@ -305,12 +329,12 @@ static double checkMemory(Cases &program, size_t index) {
   return worst;
 }
 
-/// Returns the worst error of 500 elements of a copy, relative to the largest
-/// that rounding can cause: each addition to a sum of random terms errs by a
-/// fraction of the sum so far.
+/// Returns the largest error of 500 elements of one copy's result, relative to
+/// a bound on errors of rounding: more than 1 means a wrong result. The bound
+/// grows with the number of terms, because each addition to a sum has an error
+/// in proportion to the sum so far.
 static double checkCopy(Cases &program, size_t index, int copy) {
   const Case &c = kCases[index];
-  // A weight has its output channels first, and always this layout.
   int64_t inputs = c.numbers[1], outputs = c.numbers[2];
   bool isWeight = c.kind == Kind::weight;
   bool isForward = c.kind == Kind::forward || c.kind == Kind::patches;
@@ -324,6 +348,7 @@ static double checkCopy(Cases &program, size_t index, int copy) {
   std::vector<float> b;
   if (!c.isUnary())
     b = getLogical('b', isWeight ? outputs : 0);
+  // Weights and moments aren't activations: their layout is fixed.
   bool isPlain = isWeight || c.kind == Kind::patches;
   std::vector<float> r = getLogical('r', isPlain     ? 0
                                          : isForward ? outputs
@@ -333,15 +358,18 @@ static double checkCopy(Cases &program, size_t index, int copy) {
   for (int64_t sample = 0; sample < 500; ++sample) {
     int64_t element = sample * 1000003 % static_cast<int64_t>(r.size());
     double expected = getElement(c, a.data(), b.data(), element);
-    // A sum of squares grows with every term, and so does its error.
+    // Second moments contain sums of squares, which grow with every term. So
+    // their bound also depends on the sum.
     double grown = c.isUnary() ? 1e-7 * std::fabs(expected) : 0;
     double error = std::fabs(r[element] - expected) /
                    ((1e-6 + grown) * std::sqrt(terms) + 3e-8 * terms);
-    worst = error <= worst ? worst : error; // a NaN counts as the worst
+    worst = error <= worst ? worst : error;
   }
   return worst;
 }
 
+/// Runs a case that isn't memory-bound, and returns the largest relative error
+/// of all copies, as checkCopy does. The results are filled with NaNs before.
 static double check(Cases &program, size_t index) {
   int copies = kCases[index].copies;
   for (int copy = 0; copy < copies; ++copy) {
@@ -368,6 +396,8 @@ static double check(Cases &program, size_t index) {
 // Timing
 //===----------------------------------------------------------------------===//
 
+/// Returns how many calls of a run are timed together, so that they take about
+/// half a millisecond.
 static int getRepeats(Run &run) {
   run.function();
   double begin = getSeconds(false);
@@ -376,13 +406,15 @@ static int getRepeats(Run &run) {
   return std::max(1, static_cast<int>(5e-4 / std::max(seconds, 1e-7)));
 }
 
+/// Times all runs in rounds, and sets `best` of each.
 static void timeRuns(std::vector<Run *> &runs, int rounds, bool oneThread) {
   std::vector<int> repeats;
   for (Run *run : runs)
     repeats.push_back(getRepeats(*run));
   for (int round = 0; round < rounds; ++round)
     for (size_t i = 0; i < runs.size(); ++i) {
-      // After a run, its threads spin for a while, so give them time to stop.
+      // The threads of the previous run's pool still spin-wait for work. Let
+      // them go to sleep first.
       if (!oneThread)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       runs[i]->function();
@@ -395,8 +427,9 @@ static void timeRuns(std::vector<Run *> &runs, int rounds, bool oneThread) {
     }
 }
 
-/// Ends the driver unless this processor has what runPeak and makeStream use,
-/// beside what the kernels were compiled for.
+/// Ends the process unless this processor has the features that runPeak and
+/// makeStream need. The constructor of Program checks those that the kernels
+/// need.
 static void needFeatures() {
   std::string missing;
   if (!__builtin_cpu_supports("avx"))
@@ -449,8 +482,9 @@ int main(int argc, char **argv) {
     for (Run &peer : peers)
       std::printf("  %s %.1f%% (%.2fx)", peer.name.c_str(),
                   100 * peer.flops / peer.best / limit, peer.best / ours.best);
-    // Moments of patches need fewer flops than are counted, so they may exceed
-    // the peak.
+    // More than 100 % of the peak means that the result or the time is wrong.
+    // Moments of patches are an exception: their kernels need fewer flops than
+    // are counted.
     bool isBounded = !c.isMemory() && c.kind != Kind::patches;
     if (!(error <= 1) || (share > 101 && isBounded)) {
       std::printf("  WRONG (%.3g)", error);

@@ -1,4 +1,4 @@
-//===- peak.cpp - The limit of multiply-adds ------------------------------===//
+//===- peak.cpp - Measures the peak of multiply-adds ----------------------===//
 
 #include "kernels.h"
 
@@ -11,8 +11,9 @@
   STEP(2)                                                                      \
   STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
 
-/// Defines a function for vectors that only some processors have. Twelve
-/// independent accumulators hide the latency of two multiply-add units.
+/// Defines a function that needs certain processor features. It has twelve
+/// independent accumulators, enough to keep two multiply-add units busy despite
+/// their latency (typically 4 or 5 cycles).
 #define DEFINE_RUN(NAME, FEATURES, VECTOR, ONE)                                \
   __attribute__((target(FEATURES))) static void NAME(int64_t vectors) {        \
     VECTOR one = ONE, r0 = one, r1 = one, r2 = one, r3 = one, r4 = one;        \

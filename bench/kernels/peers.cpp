@@ -1,4 +1,4 @@
-//===- peers.cpp - oneDNN, OpenBLAS and libxsmm ---------------------------===//
+//===- peers.cpp - Runs of oneDNN, OpenBLAS and libxsmm -------------------===//
 
 #include "kernels.h"
 
@@ -41,6 +41,8 @@ static memory makeMemory(const memory::desc &description) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A batch of products C = A B of an m by k and a k by n matrix, in row-major
+/// order. With `transA` or `transB`, the operand is stored as its transpose.
 struct Product {
   int64_t batch, m, n, k;
   bool transA, transB;
@@ -74,8 +76,9 @@ static Run makeDnnlProduct(const Product &p, double flops) {
   return {"onednn", [=] { product.execute(getStream(), arguments); }, flops};
 }
 
-/// libxsmm is column-major, so this computes C' = B' A'. It has no kernels for
-/// our transposed operands, and isn't meant for large ones.
+/// Returns a run of libxsmm, or none if an operand is transposed or the product
+/// is large: libxsmm isn't meant for these. It is column-major, so the run
+/// computes C' = B' A'.
 static std::vector<Run> makeXsmm(const Product &p, double flops) {
   if (p.transA || p.transB || p.m * p.n * p.k > 256 * 256 * 256)
     return {};
@@ -95,10 +98,12 @@ static std::vector<Run> makeXsmm(const Product &p, double flops) {
 }
 
 //===----------------------------------------------------------------------===//
-// Convolutions, in the formats that oneDNN likes best
+// Convolutions
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A convolution of input x by weight w with result y, in the layouts that
+/// oneDNN chooses as the fastest (`any`).
 struct Convolution {
   memory::desc x, w, y;
   memory::dims strides, padding;
@@ -121,7 +126,8 @@ static Convolution describe(const std::vector<int64_t> &v) {
           {padding, padding}};
 }
 
-/// Makes one copy's pass, with its operands.
+/// Makes the case's pass (forward, or a gradient) for one copy, with its own
+/// operands.
 static std::function<void()> makeDnnlPass(const Case &theCase) {
   Convolution v = describe(theCase.numbers);
   auto direct = algorithm::convolution_direct;

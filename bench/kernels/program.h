@@ -1,7 +1,7 @@
-//===- program.h - A generated program whose tasks are timed ----*- C++ -*-===//
+//===- program.h - Runs single tasks of a compiled program ------*- C++ -*-===//
 //
-// For the drivers of benchmarks, which are linked with a generated program.
-// Nothing is trained: they run its tasks, one at a time, on a pool of threads.
+// The drivers of benchmarks are linked with a program that Hfta has compiled.
+// They don't train; they run one task at a time, on a pool of threads.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_BENCH_PROGRAM_H
@@ -25,13 +25,13 @@ extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 /// The exit code of a driver that can't run on this machine.
 constexpr int kMissing = 3;
 
-/// Ends the driver.
+/// Ends the process with a message and this exit code.
 [[noreturn]] inline void failBench(const std::string &message, int code = 1) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
   std::exit(code);
 }
 
-/// Allocates zeroed memory in large pages, for our kernels and for peers.
+/// Allocates zeroed memory in huge pages. The caller frees it by std::free.
 inline void *allocatePages(uint64_t bytes) {
   uint64_t unit = 2 << 20, rounded = (bytes / unit + 1) * unit;
   void *memory = std::aligned_alloc(unit, rounded);
@@ -42,7 +42,8 @@ inline void *allocatePages(uint64_t bytes) {
   return memory;
 }
 
-/// The program, its memory, and its threads.
+/// The compiled program, memory for its segments, and a pool of threads. None
+/// of this is freed before the process ends.
 class Program {
 public:
   explicit Program(int threads) {
@@ -66,7 +67,8 @@ public:
 
   int64_t getCopies() const { return table.copies; }
 
-  /// Returns whether kernels were compiled for vectors of 64 bytes.
+  /// Returns whether the kernels were compiled for vectors of 64 bytes
+  /// (AVX-512).
   bool hasWideVectors() const {
     return table.cpu_features && std::strstr(table.cpu_features, "avx512f");
   }
@@ -83,6 +85,7 @@ public:
     }
   }
 
+  /// Returns the tensor of this name. Without one, ends the process.
   const hfta_tensor &getTensor(const std::string &name) const {
     for (uint32_t i = 0; i < table.tensor_count; ++i)
       if (name == table.tensors[i].name)
@@ -98,8 +101,8 @@ public:
   }
 
 private:
-  /// Allocates a segment, filled with the program's data if it has some, else
-  /// with zeros.
+  /// Allocates a segment. If the program has initial data for the segment
+  /// (`image`), it is copied; otherwise the segment is zeroed.
   static void *allocate(const hfta_segment &segment) {
     void *memory = allocatePages(segment.bytes);
     if (segment.image)
@@ -110,7 +113,7 @@ private:
   const hfta_program &table = hfta_program_table;
   std::vector<void *> segments;
   std::vector<int32_t> copies;
-  std::unique_ptr<bool[]> keeps; ///< true for all segments
+  std::unique_ptr<bool[]> keeps; ///< true for all segments (hfta_task_call)
   hfta_pool *pool = nullptr;
 };
 

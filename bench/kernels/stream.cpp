@@ -1,12 +1,13 @@
-//===- stream.cpp - The limit of memory -----------------------------------===//
+//===- stream.cpp - Measures the bandwidth of memory ----------------------===//
 
 #include "kernels.h"
 
 #include <immintrin.h>
 #include <thread>
 
-/// Adds up `Reads` streams and writes the sum to `Writes` streams past the
-/// caches; without writes the sum is discarded.
+/// Adds up the elements [begin, end) of `Reads` arrays, and writes the sums to
+/// `Writes` arrays by non-temporal stores, which bypass the caches. Without
+/// `Writes` the sums are discarded.
 template <int Reads, int Writes>
 __attribute__((target("avx"))) static void
 stream(float *const *from, float *const *to, int64_t begin, int64_t end) {

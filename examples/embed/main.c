@@ -1,5 +1,5 @@
-// Two compiled trainings in one program with a loop of its own: `sine` twice,
-// `rings` once. See README.md.
+// A C program that trains two compiled jobs in its own loop: two instances of
+// `sine`, and one of `rings`. See README.md.
 
 #include "rings.h"
 #include "sine.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The numbers in the job files.
+// Copies and batch sizes, which must be those of the job files.
 enum { SINE_COPIES = 3, SINE_BATCH = 64, RINGS_COPIES = 2, RINGS_BATCH = 128 };
 
 enum { STEPS = 600, PRINT_EVERY = 100 };
@@ -21,6 +21,7 @@ typedef struct trainings {
   rings *third;
 } trainings;
 
+/// The last loss of each copy of the three instances.
 typedef struct losses {
   double first[SINE_COPIES];
   double second[SINE_COPIES];
@@ -41,12 +42,14 @@ typedef struct rings_samples {
   uint8_t ring[RINGS_BATCH];
 } rings_samples;
 
-/// Returns a number in [0, 1); every run draws the same ones.
+/// Returns a pseudorandom number in [0, 1). Its sequence is the same in every
+/// run of the program.
 static double draw(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (double)(*state >> 40) / 16777216.0;
 }
 
+/// Makes points of the curve y = sin(3 x).
 static void make_sine_batch(uint64_t *state, sine_samples *out) {
   for (int i = 0; i < SINE_BATCH; ++i) {
     double x = 2.0 * draw(state) - 1.0;
@@ -55,6 +58,8 @@ static void make_sine_batch(uint64_t *state, sine_samples *out) {
   }
 }
 
+/// Makes random points of a square, with the number of the ring in which each
+/// point lies.
 static void make_rings_batch(uint64_t *state, rings_samples *out) {
   for (int i = 0; i < RINGS_BATCH; ++i) {
     double across = 256.0 * draw(state), down = 256.0 * draw(state);
@@ -69,16 +74,18 @@ static void make_rings_batch(uint64_t *state, rings_samples *out) {
 // Training
 //===----------------------------------------------------------------------===//
 
-/// Reports a failed call.
+/// Returns whether a call has succeeded; otherwise prints its error message.
 static bool check(hfta_status status, const char *what, const char *message) {
   if (status != HFTA_OK)
     fprintf(stderr, "embed: %s: %s\n", what, message);
   return status == HFTA_OK;
 }
 
+/// Creates the three instances. Returns false if that fails, or if a job has
+/// other sizes than this program expects.
 static bool create(trainings *out) {
   hfta_error error;
-  // One thread each: such small models have nothing to gain from more.
+  // Each instance gets one thread, as its model is too small for more.
   hfta_options options = {.threads = 1, .error = &error};
   return check(sine_create(&options, &out->first), "sine", error.message) &&
          check(sine_create(&options, &out->second), "sine", error.message) &&
@@ -95,8 +102,9 @@ static void destroy(trainings *self) {
   rings_destroy(self->third);
 }
 
-/// Runs one step of each training. The second sine adds up the gradients of two
-/// batches before it updates; `step` does both at once for one batch.
+/// Runs one step of each instance. The first and third call `step`, which
+/// computes the gradients of one batch and updates the weights. The second
+/// calls `accumulate` for two batches, and then `update`.
 static bool step(trainings *self, uint64_t *state, losses *out) {
   sine_samples curve, other;
   rings_samples points;
@@ -104,7 +112,8 @@ static bool step(trainings *self, uint64_t *state, losses *out) {
   make_sine_batch(state, &other);
   make_rings_batch(state, &points);
 
-  // One pointer for each field of the data block, in the block's order.
+  // A batch is an array of pointers, one for each field of the job's data
+  // block, in the order of the fields.
   const void *curve_inputs[] = {curve.x, curve.y};
   const void *other_inputs[] = {other.x, other.y};
   const void *points_inputs[] = {points.point, points.ring};
@@ -126,7 +135,7 @@ static void print_losses(const char *name, int count, const double *values) {
     printf(" %.5f", values[i]);
 }
 
-/// Whether every copy's last loss is less than half of its first.
+/// Returns whether every copy's last loss is less than half of its first loss.
 static bool has_learnt(int count, const double *first, const double *last) {
   for (int i = 0; i < count; ++i)
     if (!(last[i] < 0.5 * first[i]))
@@ -161,6 +170,7 @@ static bool train(trainings *self, uint64_t *state) {
 // After the training
 //===----------------------------------------------------------------------===//
 
+/// Prints the loss and accuracy of `rings` on new points.
 static bool evaluate(trainings *self, uint64_t *state) {
   rings_samples points;
   make_rings_batch(state, &points);
@@ -175,7 +185,7 @@ static bool evaluate(trainings *self, uint64_t *state) {
   return true;
 }
 
-/// Prints sin(3 * 0.5) as each copy of the first sine computes it.
+/// Prints each copy's prediction, in the first instance of `sine`, for x = 0.5.
 static bool infer(trainings *self) {
   float x[SINE_BATCH] = {0.5f};
   const void *inputs[] = {x};
@@ -193,7 +203,8 @@ static bool infer(trainings *self) {
   return true;
 }
 
-/// Whether a tensor has the same bytes in both instances, for every copy.
+/// Returns whether a tensor has equal bytes in both instances of `sine`, in all
+/// copies.
 static bool equal(trainings *self, const char *name) {
   for (int copy = 0; copy < SINE_COPIES; ++copy) {
     hfta_tensor_info left, right;
@@ -207,8 +218,9 @@ static bool equal(trainings *self, const char *name) {
   return true;
 }
 
-/// Loads the first instance's state into the second one; from then on, equal
-/// batches lead both to equal weights.
+/// Saves the first instance of `sine` and loads this checkpoint into the second
+/// one. Then one step on the same batch must give both the same weights, bit by
+/// bit.
 static bool hand_over(trainings *self, const char *folder, uint64_t *state) {
   if (equal(self, "deep.weight") ||
       !check(sine_save(self->first, folder), "save",

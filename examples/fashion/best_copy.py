@@ -23,7 +23,7 @@ def read_accuracies(path):
 
 
 def rank(accuracy):
-    """Sorts by accuracy; one that isn't a number comes last."""
+    """Returns the key by which accuracies are compared: NaN is the lowest."""
     value = float(accuracy)
     return -math.inf if math.isnan(value) else value
 

@@ -34,10 +34,11 @@ class Cnn(nn.Module):
 
 
 def export(model, example, path, **options):
-    """Exports `model` with a symbolic batch axis on its input and output."""
+    """Writes `model` to an ONNX file whose input and output have a symbolic batch size.
+    `options` are further arguments of torch.onnx.export."""
     with warnings.catch_warnings():
-        # The TorchScript exporter is chosen on purpose: its file holds plain
-        # layers under the module's own names, with the weights inside.
+        # Uses the deprecated TorchScript exporter on purpose: its file has plain
+        # layers with the module's names, and contains the weights.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
             model,

@@ -1,5 +1,5 @@
-// A compiled training inside an MPI program whose own messages go on at the
-// same time. See README.md.
+// An MPI program that trains a compiled job on all ranks, and exchanges its own
+// messages at the same time. See README.md.
 
 #include "curve.h"
 
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The numbers in the job file.
+// The number of copies and the batch size, which must be those of the job file.
 enum { COPIES = 3, BATCH = 128 };
 
-// The size of a micro-batch, which `infer` takes at once.
+// The size of a micro-batch: a call of `infer` takes this many points.
 enum { POINTS = BATCH / 8 };
 
 enum { STEPS = 400, PRINT_EVERY = 100 };
@@ -22,12 +22,14 @@ typedef struct samples {
   float y[BATCH];
 } samples;
 
-/// Returns a number in [0, 1); every run draws the same ones.
+/// Returns a pseudorandom number in [0, 1). Its sequence is the same in every
+/// run of the program.
 static double draw(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (double)(*state >> 40) / 16777216.0;
 }
 
+/// Makes points of the curve y = sin(3 x).
 static void make_batch(uint64_t *state, samples *out) {
   for (int i = 0; i < BATCH; ++i) {
     double x = 2.0 * draw(state) - 1.0;
@@ -36,15 +38,15 @@ static void make_batch(uint64_t *state, samples *out) {
   }
 }
 
-/// Reports a failed call.
+/// Returns whether a call has succeeded; otherwise prints its error message.
 static bool check(hfta_status status, const char *what, const char *message) {
   if (status != HFTA_OK)
     fprintf(stderr, "fit: %s: %s\n", what, message);
   return status == HFTA_OK;
 }
 
-/// Rank 0 makes a batch and sends it to all ranks; `request` ends when the
-/// batch has arrived.
+/// Makes a batch on rank 0, and starts to broadcast it to all ranks. `request`
+/// is complete when `batch` has arrived.
 static void send_batch(int rank, uint64_t *state, samples *batch,
                        MPI_Request *request) {
   if (rank == 0)
@@ -52,8 +54,9 @@ static void send_batch(int rank, uint64_t *state, samples *batch,
   MPI_Ibcast(batch, 2 * BATCH, MPI_FLOAT, 0, MPI_COMM_WORLD, request);
 }
 
-/// Every rank passes the whole batch, and computes its own micro-batches of it.
-/// The next batch is in flight meanwhile.
+/// Trains for STEPS steps. Every rank passes the whole batch to `step`, which
+/// computes only this rank's micro-batches. The next batch is broadcast
+/// meanwhile (double buffering).
 static bool train(curve *training, int rank) {
   uint64_t state = 1;
   samples batches[2];
@@ -69,7 +72,7 @@ static bool train(curve *training, int rank) {
     if (!check(curve_step(training, inputs, losses), "step",
                curve_message(training)))
       return false;
-    // Every rank has the losses of the whole batch.
+    // `losses` is the same on all ranks: the losses of the whole batch.
     if (rank == 0 && (step + 1) % PRINT_EVERY == 0)
       printf("step %3d: losses %.17g %.17g %.17g\n", step + 1, losses[0],
              losses[1], losses[2]);
@@ -77,8 +80,8 @@ static bool train(curve *training, int rank) {
   return true;
 }
 
-/// Returns the largest error of each copy at points that are divided among the
-/// ranks.
+/// Prints the largest error of each copy's predictions. The points are divided
+/// among the ranks. Returns false if a call fails.
 static bool compare(curve *training, int rank, int ranks) {
   enum { ROUNDS = 12 };
   double own[COPIES] = {0}, all[COPIES];
@@ -106,7 +109,8 @@ static bool compare(curve *training, int rank, int ranks) {
 }
 
 int main(int argc, char **argv) {
-  // The training calls MPI from a thread of its own.
+  // The runtime calls MPI from its own thread while this thread also calls MPI,
+  // so MPI_THREAD_MULTIPLE is needed.
   int level, rank, ranks;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -121,7 +125,7 @@ int main(int argc, char **argv) {
       train(training, rank) && compare(training, rank, ranks) &&
       (argc < 2 ||
        check(curve_save(training, argv[1]), "save", curve_message(training)));
-  // The other ranks may be waiting for this one.
+  // End all ranks, as others may be waiting for this one.
   if (!done)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   curve_destroy(training);

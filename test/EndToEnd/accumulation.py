@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Tests every op that adds up terms, of ONNX and of the language, forward and in its
-gradient: computed in f32 with f64 accumulation, its results are nearer to f64 than
-computed in f32 alone. Needs only Python's standard library.
+"""Tests, for every op that adds up terms, in ONNX and in the language, that f64
+accumulation makes computation in f32 more exact, both in the forward and in the backward
+pass. Needs only Python's standard library.
 
 For each case, hftac trains one step in f64, in f32, and in f32 with `accumulate = f64`,
-from equal parameters. Compared are the output (of `run`, before the step), the changes of
-each parameter, running statistics, and the loss. `sums` of a case names those of them
-that the op's own sums decide: each must be nearer. None may be farther by more than
+from equal parameters. The script compares the output (of the command `run`, before the
+step), the change of each parameter, the running statistics and the loss. A case's `sums`
+names the results that the op's own sums determine: with f64 accumulation, each of these
+must be nearer to the f64 result. No other result may be farther from it by more than
 rounding to f32."""
 
 import json
@@ -41,8 +42,10 @@ def numbers(seed, shape, low=0.25, high=1.25):
 
 
 class Case:
-    """A model: ONNX nodes from h to y, where h is x + p, or a model's text. `x` and
-    `y` are shapes; axis 0 of both is the batch. `weights` are shapes by name."""
+    """A model: either ONNX nodes that compute `y` from `h`, where h = x + p and p is a
+    trained parameter, or the body of a model in Hfta's language (`text`). `x` and `y` are
+    the shapes of input and output; axis 0 of both is the batch. `weights` maps names of
+    further parameters to their shapes."""
 
     def __init__(self, name, nodes, x, y, sums, weights=None, tensors=(), loss="mse",
                  text=None, clauses=""):
@@ -85,7 +88,8 @@ class Case:
                       self.y)
 
     def measure(self, work, precision):
-        """Returns the results of the job: name to numbers."""
+        """Returns the results of training and running the job, as a dictionary from names
+        to lists of numbers."""
         binary = work.compile(f"{self.name}-{precision}",
                               self.make_job(work, PRECISIONS[precision]))
         log, folder = binary.with_suffix(".jsonl"), binary.with_suffix(".run")

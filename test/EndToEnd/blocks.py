@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A CNN that is cut into blocks trains to the bytes of one that is not, and an
-evaluation and an inference, which are cut there too, give the same numbers."""
+"""Tests that a CNN that is cut into blocks trains to the same bytes as the uncut CNN, and
+that evaluation and inference, which are cut at the same values, give the same numbers."""
 
 import json
 
 from harness import (DATA, Work, checkpoint, expect_equal,
                      expect_same_checkpoint, make_job, run)
-from make_data import write_npy  # beside the golden files
+from make_data import write_npy  # from the folder test/reference
 
 STEPS = 30
 
@@ -47,7 +47,7 @@ def main():
         binary = work.compile(name, job, f"--cuts={cuts}", *flags)
         info = json.loads(run(binary, "info", "--json", "--threads", 1))
         expect_equal(info["blocks"], blocks, f"blocks after --cuts={cuts}")
-        # Cuts don't prevent copies from taking turns through a step.
+        # Even a model with cuts must let its copies take turns through a step.
         if not flags:
             expect_equal(info["memory"]["copies_at_once"], 1,
                          f"copies at once after --cuts={cuts}")

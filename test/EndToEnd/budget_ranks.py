@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Within a budget of memory, a job of several workers trains to the bytes and the log
-that it has without one, on any number of ranks: replicas that share micro-batches, groups
-of micro-batches on one worker, stages and their replicas; with clipping, dropout, running
-statistics, tied weights, and copies that differ in part; where copies take turns, the
-last of which has fewer copies, and where the divisor of the losses keeps them together.
-Each worker keeps to the budget. Needs only Python's standard library and mpirun."""
+"""Tests that, within a memory budget, a job of several workers trains to the same bytes and
+writes the same log as without a budget, on any number of ranks. Covered are replicas that
+share micro-batches, groups of micro-batches on one worker, and pipeline stages with
+replicas; clipping, dropout, running statistics, tied weights, and copies that differ in
+part; copies that take turns, where the last turn has fewer copies, and a loss whose divisor
+requires all copies at once. Each worker must keep to the budget. Needs only Python's
+standard library and mpirun."""
 
 import json
 import re
@@ -17,7 +18,7 @@ from pipeline_models import (COPIES, SAMPLES, STEPS, make_job, uniform, write_ma
                              write_npy, write_partial, write_tied)
 
 SGD = "--optimizer=sgd(lr = [1e-3, 3e-3, 1e-2, 3e-2], momentum = 0.9)"
-# Its losses have no weights, so that copies may take turns.
+# A job whose losses have no weights, so that its copies may take turns.
 TURNS = f"""
 model net(image: f32[batch, 16]) {{
   first = dropout(relu(linear(image, 64)), 0.1)
@@ -35,8 +36,8 @@ train sweep {{
   steps     {STEPS}
   seed      3
 """
-# The jobs, whose names begin with their networks': clauses, flags of hftac, the numbers
-# of ranks.
+# The jobs: name to clauses, flags of hftac, and numbers of ranks to run on. The part of a
+# name before the first "-" selects the network.
 JOBS = {
     "mlp-groups": ("micro_batches 4, groups = 3\n  clip_norm 0.5", (), (1,)),
     "mlp-replicas": ("micro_batches 4\n  pipeline replicas = [2]", (), (1, 2)),
@@ -88,7 +89,8 @@ class Check:
 
     def check_memory(self, binary, name, device):
         info = json.loads(run(binary, "info", "--json"))
-        # A rank with several stages has this much memory for each of its workers.
+        # With several stages, a rank needs the memory of a stage for each worker that it
+        # runs.
         plans = ([stage["memory"] for stage in info["stages"]]
                  if len(info["stages"]) > 1 else
                  [info["memory"]["array"], *info["memory"].get("ranks", [])])

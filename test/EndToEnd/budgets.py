@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Within a budget of memory, a sweep trains to the bytes and the log that it has without
-one: with the least memory for which there is a plan, with more, and without spilling;
-with dropout, running statistics, skip connections, tied and frozen weights, K-FAC, and
-copies that differ in part or are compiled alone; on any number of threads. Programs keep
-to the budget. Needs only Python's standard library."""
+"""Tests that, within a memory budget, a sweep trains to the same bytes and writes the same
+log as without a budget: with the smallest budget for which a plan exists, with larger ones,
+and without spilling; with dropout, running statistics, skip connections, tied and frozen
+weights, K-FAC, and copies that differ in part or aren't fused; on any number of threads.
+Programs must keep to the budget. Needs only Python's standard library."""
 
 import json
 import re
@@ -13,7 +13,8 @@ from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fai
 from pipeline_models import (COPIES, STEPS, make_job, write_masked, write_partial,
                              write_tied)
 
-# Each network with clauses of its training and flags of hftac.
+# The jobs: name to clauses of the train block and flags of hftac. The part of a name before
+# the first "-" selects the network.
 JOBS = {
     "mlp": ("clip_norm 0.5", ()),
     "mlp-parts": ("micro_batches 4\n  clip_norm 0.5", ()),
@@ -36,7 +37,8 @@ JOBS = {
 
 
 def find_least(work, name, text, flags, clause):
-    """Returns the budget that hftac names when it refuses a much too small one."""
+    """Returns the smallest sufficient budget in bytes, as stated by the error with which
+    hftac refuses a budget of 1 KiB. `clause` is appended to the flag --memory."""
     job = work.write_job(name, text)
     refusal = run(work.hftac, job, "-o", work.folder / name, *flags,
                   f"--memory=device = 1KiB, threads = 3{clause}", code=3)

@@ -1,5 +1,5 @@
-"""Runs Ranks.c, which exchanges messages by the runtime's communicators, under
-mpirun.
+"""Runs the C program Ranks.c under mpirun. It exchanges messages through the runtime's
+communicators.
 
     communicator.py --hftac HFTAC|--runtime LIBRARY --cc CC --work DIR [--only NAME]
 """
@@ -20,9 +20,11 @@ INCLUDES = [TEST.parent / "runtime" / name for name in ("include", "src")]
 SOURCES = [TEST / "Inputs" / name
            for name in ("Ranks.c", "RanksFaults.c", "RanksWorkers.c")]
 
-# Checks that use the whole machine; the others spend most of their time waiting.
+# The checks that keep all processors busy run one after another; the others mostly wait, so
+# they run four at a time.
 BUSY = ("posts", "collectives", "large", "workers")
-# The seconds after the timeout within which lost ranks are found, and ended.
+# The seconds after the timeout within which a lost rank must be found (5) and its run ended
+# (5).
 GRACE = 5 + 5
 
 
@@ -39,7 +41,8 @@ def fail(what, output):
 
 
 def expect_errors(output, expected, most=1):
-    """Expects lines in which ranks report an error, all of them alike."""
+    """Fails unless `output` has 1 to `most` error lines of ranks, each of which matches the
+    regular expression `expected`."""
     errors = re.findall(r"^ranks: .*$", output, re.M)
     if not 0 < len(errors) <= most or not all(re.search(expected, error) for error in errors):
         fail(f"expected 1 to {most} of '{expected}'", output)
@@ -56,18 +59,20 @@ def check_collectives(program):
 
 
 def check_large(program):
-    """Sends a message in pieces, the last of which has a few bytes."""
+    """Tests a message that is sent in pieces, the last of which has only 5 bytes."""
     run_ranks(2, program, "large", 2 * 2**26 + 5)
 
 
 def check_workers(program):
-    """Runs one, two and three workers on a rank, in stages of one, two … workers."""
+    """Runs several workers per rank, of a pipeline whose stages have one, two, three …
+    workers."""
     for ranks, workers in ((1, 3), (2, 3), (2, 6), (3, 3), (3, 7)):
         run_ranks(ranks, program, "workers", workers)
 
 
 def check_gives_up(program):
-    """A worker's failure ends the others of its process, long before the timeout."""
+    """Tests that a worker's failure ends the other workers of its process long before the
+    timeout of 100 s."""
     begin = time.monotonic()
     output = run_ranks(2, program, "gives-up", 100, code=4)
     if time.monotonic() - begin > GRACE:
@@ -76,8 +81,8 @@ def check_gives_up(program):
 
 
 def check_lost(program):
-    """The error that reports a stopped rank names it to the worker that waits for it, and
-    to those that wait for this worker."""
+    """Tests that the error about a stopped rank names that rank both to the worker that
+    waits for it and to the workers that wait for this worker."""
     timeout = 2
     output = run_ranks(2, program, "lost", timeout, code=5)
     expect_errors(output, "rank 0: error: rank 1 has not answered for 2 s, in a letter "
@@ -92,8 +97,8 @@ def check_kill(program):
 
 
 def check_stop(program):
-    """A stopped rank, and one that makes no progress, are named by the ranks that wait
-    for them, but not by those that wait for these ranks."""
+    """Tests that a rank that is stopped, or that makes no progress, is named by the ranks
+    that wait for it, and that ranks that wait for those don't blame them instead."""
     timeout = 2
     for stops, reason in ((1, "has not answered"), (0, "has made no progress")):
         begin = time.monotonic()
@@ -116,17 +121,19 @@ def check_end(program):
 
 
 def check_waits(program):
-    """Ranks wait for a rank that has ended, or for each other in a circle."""
+    """Tests that ranks give up waiting for a rank that has ended, or for each other in a
+    cycle."""
     expect_errors(run_ranks(2, program, "ended", 1, code=5),
                   "rank 1: error: rank 0 has ended and sent nothing for 1 s, in a letter")
-    # The timeout leaves time for heartbeats on a busy machine; without them the error
-    # differs.
+    # The timeout of 4 s leaves time for heartbeats on a busy machine: a missed heartbeat
+    # would be reported by another error.
     expect_errors(run_ranks(3, program, "deadlock", 4, code=5),
                   "rank [0-2]: error: rank [0-2] has made no progress for 4 s, in a letter")
 
 
 def check_start(program):
-    """Not all ranks open a communicator, or the environment is another launcher's."""
+    """Tests that a start fails if one rank never opens a communicator, or if the launcher's
+    environment variables contradict the MPI library."""
     expect_errors(run_ranks(2, program, "absent", 1, code=5), "error: MPI has not started")
     output = run_ranks(2, "env", "OMPI_COMM_WORLD_SIZE=3", program, "launched", code=3)
     expect_errors(output, "has started 3 ranks, but the MPI library sees 2", 2)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Compares folders like those that scripts/compare-bytes records, with
-differences that it must find or must accept. Needs only Python's standard
-library."""
+"""Tests scripts/compare-bytes on small folders of the form that it records. The pairs have
+differences that it must report or must accept. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -21,7 +20,8 @@ def entry(dtype, shape, words):
 
 
 def write_record(folder, tensors, loss=1.5, identity="a"):
-    """One copy of one job after one step."""
+    """Writes a record of one copy of one job after one step: a checkpoint and a log.
+    `tensors` maps names to (dtype, shape, bytes). Returns `folder`."""
     header, data = {"__metadata__": {"identity": identity}}, b""
     for name, (dtype, shape, values) in tensors.items():
         header[name] = {"dtype": dtype, "shape": shape,

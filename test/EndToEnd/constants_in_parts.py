@@ -27,7 +27,9 @@ def dot(one, other):
 
 
 class Network:
-    """Inverted residual blocks whose weights are Constant nodes, and their results."""
+    """A chain of inverted residual blocks whose weights are ONNX Constant nodes. Each
+    method appends nodes to the graph and applies the same operation to `planes`, the
+    channels of the image, so that `planes` holds the expected result."""
 
     def __init__(self, image, is_double, trains=False):
         self.random = random.Random(5)
@@ -53,7 +55,7 @@ class Network:
         self.name = self.add("BatchNormalization",
                              [self.name, *(name for name, _ in made)])
         scales, shifts, means, variances = (numbers for _, numbers in made)
-        if self.trains:  # by the statistics of the batch, which is one image
+        if self.trains:  # uses the statistics of the batch, one image
             means = [sum(plane) / AREA for plane in self.planes]
             variances = [dot(plane, plane) / AREA - mean * mean
                          for plane, mean in zip(self.planes, means)]
@@ -68,7 +70,7 @@ class Network:
         self.planes = [[max(number, 0.0) for number in plane] for plane in self.planes]
 
     def mix(self, channels):
-        """Adds a convolution of single points."""
+        """Adds a 1 x 1 convolution with the given number of output channels."""
         before = len(self.planes)
         weight, numbers = self.constant([channels, before, 1, 1], -.3, .3)
         self.name = self.add("Conv", [self.name, weight])
@@ -78,7 +80,7 @@ class Network:
             for row in (numbers[i * before:(i + 1) * before] for i in range(channels))]
 
     def blur(self):
-        """Adds a depthwise convolution of 3 by 3 points."""
+        """Adds a depthwise 3 x 3 convolution with a padding of 1."""
         channels = len(self.planes)
         weight, numbers = self.constant([channels, 1, 3, 3], -.3, .3)
         self.name = self.add("Conv", [self.name, weight], group=channels,
@@ -101,7 +103,8 @@ class Network:
                        for pair in zip(self.planes, planes)]
 
     def resize(self):
-        """Doubles both axes, with rounded halves of the indices: an index table."""
+        """Doubles both spatial axes by the nearest pixel, which hftac computes with a table
+        of indices."""
         self.name = self.add("Resize", [self.name, "", "scales"], mode="nearest",
                              coordinate_transformation_mode="half_pixel",
                              nearest_mode="round_prefer_floor")
@@ -155,7 +158,8 @@ def check(work, name, is_double):
 
 
 def check_training(work):
-    """Compares the loss of a step that trains a scale of the image."""
+    """Compares the loss of one training step, in which only a scale of the image is
+    trained, with the loss computed in Python."""
     image = make_image("f")
     network = Network(image, False, trains=True)
     network.name = network.add("Mul", ["x", "scale"])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A GPU is given a step while it computes the one before. Checkpoints and lines of the
-log have the bytes of a training that waits for each step, in whichever order the GPU
-works, however often something is logged, evaluated or saved, traced or not, and when it
-resumes from a checkpoint. A failing call of the driver leaves one message, whole
-checkpoints and no extra line. Needs only Python's standard library."""
+"""Tests that a GPU may be given a step while it still computes the previous one.
+Checkpoints and log lines must have the same bytes as those of a training that waits for
+each step: for any order in which the emulated GPU works, any intervals of logging,
+evaluating and saving, with and without a trace, and when resuming from a checkpoint. If a
+call of the driver fails, there must be one message, complete checkpoints only, and no
+additional log line. Needs only Python's standard library."""
 
 import re
 import shutil
@@ -15,9 +16,11 @@ from harness import (COPIES, checkpoint, expect_equal, expect_same_checkpoint, f
 
 RATES = ["1e-3", "3e-3", "1e-2"]
 STEPS, EVERY = 48, 12
-# Orders in which the GPU works, each with the steps between lines of the log.
+# Pairs of a seed, which determines the order in which the emulated GPU works, and the
+# number of steps between log lines.
 ORDERS = ((1, 7), (2, 50), (3, 7), (4, 50), (5, 7))
-# One micro-batch, whose memory the micro-batch after next uses, and running statistics.
+# A job with running statistics and one micro-batch per step, so that the memory of a step's
+# data is reused by the step after next.
 JOBS["norm"] = ("""
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(batch_norm(conv(image, 2, 3, stride = 4, bias = false)))
@@ -25,7 +28,8 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """, "sgd(lr = {}, momentum = 0.9)", "  schedule cosine(warmup = 3)")
 DATA["norm"] = DATA["mlp"]
-# The call with which the program waits for a step if it was given the next one already.
+# The driver's function with which the program waits for a step if the next step has already
+# been given to the GPU.
 WAIT = "cuEventSynchronize"
 
 
@@ -46,7 +50,9 @@ class Ahead(CudaWork):
                           *flags, **more)
 
     def read_events(self, folder, log_every=1):
-        """Returns the events that a log of every `log_every` steps has."""
+        """Returns the log's events that a training with `--log-every` of `log_every` would
+        have written: all but the step events, and those of the first, the last and every
+        `log_every`-th step."""
         return [event for event in read_log(folder.with_suffix(".jsonl"))
                 if event["event"] != "step" or
                 event["step"] in (1, STEPS) or event["step"] % log_every == 0]
@@ -59,7 +65,8 @@ class Ahead(CudaWork):
                      f"log of {what}")
 
     def check(self, name, job, *flags):
-        """Compares with a training that logs and saves after each step."""
+        """Compares trainings with various seeds and log intervals with a training that logs
+        and saves after each step. Returns the program and the latter's folder."""
         binary = self.compile_evaluated(name, job, *flags)
         plain = self.train_log(binary, f"{name}-plain", log_every=1, every=1,
                                fail=f"{WAIT}:1")
@@ -110,8 +117,8 @@ class Ahead(CudaWork):
         return len(saved)
 
     def check_failures(self, binary, plain):
-        """Calls fail in the middle of the training; some trainings have saved a
-        checkpoint."""
+        """Lets calls fail in the middle of a training. At least one of these trainings must
+        have saved a checkpoint before."""
         saved = sum(self.expect_failure(binary, plain, call, number)
                     for call, numbers in ((WAIT, (1, 2, 7, 20)),
                                           ("cuEventRecord", (40, 41, 100, 101)),
@@ -135,7 +142,8 @@ def main():
     check.check_resumed(binary, plain)
     check.check_unlocked(binary, plain)
     check.check_failures(binary, plain)
-    # A training whose steps are given ahead waits by this call.
+    # A training that is given steps ahead must use the call WAIT, so it fails if that call
+    # does.
     check.train(binary, "waits", "--steps", STEPS, code=70, fail=f"{WAIT}:1")
 
 

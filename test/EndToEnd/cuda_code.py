@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that all kernels of the test networks assemble for a chip, in all precisions, as
-code that keeps its promises: no approximations, flushed denormals, contraction or atomic
-additions of floats, and registers for all values of a thread. Needs Python's standard
-library and ptxas."""
+"""Tests that all kernels of the test networks assemble for a chip, in all precisions, and
+that their code keeps its promises: no approximate functions, no flushing of denormals, no
+contraction and no atomic additions of floats, and enough registers for all values of a
+thread. Needs Python's standard library and ptxas."""
 
 import argparse
 import os
@@ -16,27 +16,31 @@ from network_run import NetworkFolder, networks
 NETWORKS = ("resnet18", "mobilenetv3_large", "pointnet_cls", "transformer_lm",
             "bert_medium", "dcgan_d", "dcgan_g")
 PRECISIONS = ("f32", "f64", "tf32", "bf16")
-# ptxas may contract `mul.f32` and the like, which don't state their rounding.
+# PTX instructions that could change bits between runs or chips. The forms without a
+# rounding mode, such as `mul.f32`, are among them because ptxas may contract these.
 FORBIDDEN = re.compile(r"\.ftz|\.approx|\b(?:add|sub|mul|mad|fma|div|sqrt|rcp)\.f(?:32|64)"
                        r"|\b(?:atom|red)\.\S*f(?:16|32|64)|\bcall\b[^;]*\(__nv")
-# ptxas spills 4 or 8 bytes of each thread of ResNet's first convolution in tf32, in
-# training on an A100 and in evaluation on an H100, so that two blocks run at once.
+# The highest accepted number of kernels with register spills. To run two blocks per
+# multiprocessor, ptxas spills 4 or 8 bytes per thread of ResNet's first convolution in
+# tf32: in training on an A100, and in evaluation on an H100.
 MOST_SPILLING = 1
 
 
-# The instructions that all threads of a warp group execute together, equally often. A
-# kernel with a producer warp waits for the last products once more.
+# Instructions that all threads of a warp group execute together. A kernel must contain
+# equally many of each; only a kernel with a producer warp has one more wait_group, for the
+# last products.
 TOGETHER = ("wgmma.fence.", "wgmma.commit_group.", "wgmma.wait_group.")
 COPIES = "cp.async.bulk.tensor."
 
 
 def find_ptxas():
-    """Finds ptxas as hftac does."""
+    """Returns the path of the ptxas that hftac would use: the one in CUDA_PATH, else in
+    PATH."""
     own = pathlib.Path(os.environ.get("CUDA_PATH", ""), "bin", "ptxas")
     return str(own) if "CUDA_PATH" in os.environ and own.exists() else shutil.which("ptxas")
 
 
-# The message of ptxas if it has to wait for each product of warp groups.
+# The warning of ptxas that it inserts a wait after each product of a warp group.
 SERIALIZED = "wgmma.mma_async instructions are serialized"
 
 
@@ -53,7 +57,8 @@ def emit(hftac, folder, precision, chip):
 
 
 def assemble(ptxas, text, chip):
-    """Returns the kernels with register spills."""
+    """Assembles a PTX file and returns the names of the kernels with register spills. Fails
+    if ptxas serializes products of warp groups."""
     said = run(ptxas, "-v", f"-arch={chip}", text, "-o", text.with_suffix(".cubin"))
     if SERIALIZED in said:
         fail(f"{text}: {said[said.index(SERIALIZED) - 100:][:300]}")
@@ -66,7 +71,8 @@ def assemble(ptxas, text, chip):
 
 
 class Chip:
-    """A chip, and perhaps another one of its generation with more instructions."""
+    """A chip to check, and optionally the variant of the same generation with additional
+    instructions (`special`, such as sm_90a for sm_90)."""
 
     def __init__(self, hftac, ptxas, name, special):
         self.hftac, self.ptxas, self.name, self.special = hftac, ptxas, name, special
@@ -81,8 +87,8 @@ class Chip:
 
     @staticmethod
     def count_group_kernels(text):
-        """Returns the number of kernels with products of warp groups, and of those with a
-        producer warp."""
+        """Returns the number of kernels with products of warp groups, and how many of these
+        have a producer warp."""
         kernels = [kernel for kernel in text.read_text().split(".entry ")
                    if "wgmma.mma_async" in kernel]
         for kernel in kernels:
@@ -93,7 +99,8 @@ class Chip:
         return len(kernels), sum(COPIES in kernel for kernel in kernels)
 
     def check(self, folder, precision):
-        """Returns the kernels with register spills."""
+        """Compiles a network for the chip and its variant, and returns a description of
+        each kernel with register spills."""
         texts = [(self.name, self.emit(folder, precision, self.name))]
         if self.special:
             texts.append((self.special, self.emit(folder, precision, self.special)))

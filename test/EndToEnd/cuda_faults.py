@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that the emulated GPU finds errors in a program: with each of the faults that it
-can plant (emulation/Faults.h), training fails, or writes other bytes than without the
-fault, in one of the orders that ten seeds draw. Needs only Python's standard library."""
+"""Tests that the emulated GPU exposes errors of a program. With a planted fault
+(emulation/Faults.h), training must fail, or write other bytes than without the fault, in
+one of the orders of execution that ten seeds determine. Needs only Python's standard
+library."""
 
 import os
 import shutil
@@ -10,7 +11,7 @@ import subprocess
 from cuda_work import DATA, JOBS, STEPS, CudaWork
 from harness import COPIES, checkpoint, copy_file, expect_equal, fail
 
-# Its sums have so many terms that tensor cores take several steps for them.
+# A product with so many terms that tensor cores need several steps for its sums.
 JOBS["wide"] = ("""
 model net(image: f32[batch, 1, 8, 8]) {
   hidden = relu(linear(flatten(image), 256))
@@ -18,10 +19,11 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """, "sgd(lr = {}, momentum = 0.9)", "")
 DATA["wide"] = DATA["mlp"]
-# For each fault: a job with the operations that it affects, the ones that are tried, and
-# whether each of these has to be found. Some waits of a program are implied by others,
-# some memory is cleared although it is written later anyway, and some waits come again
-# before a read: of those, at least one has to be found.
+# For each kind of fault: the job whose operations it affects; the numbers N of the
+# operations that are tried; and whether each of these faults must be found, or only at
+# least one of them. Not every fault can be found: some waits of a program are implied by
+# others, some memory is cleared although it is overwritten before it is read, and some
+# waits are repeated before a read.
 FAULTS = {
     "barrier": ("cnn", (1, 2, 3), True),
     "edge": ("mlp", (5, 8, 13), True),
@@ -32,7 +34,8 @@ FAULTS = {
     "host": ("mlp", range(1, 33), False),
     "async": ("wide", (1, 2, 3), True),
 }
-# The operands of tensor cores are copied asynchronously.
+# The programs: name to job and flags. Only in bf16 does "wide" use tensor cores, whose
+# operands are copied asynchronously.
 PROGRAMS = {"cnn": ("cnn", ()), "mlp": ("mlp", ()),
             "wide": ("wide", ("--precision=bf16",))}
 SEEDS = range(1, 11)
@@ -51,7 +54,8 @@ class Faults(CudaWork):
         return [copy_file(step, copy).read_bytes() for copy in range(COPIES)]
 
     def is_found(self, job, fault, seed):
-        """Whether a run fails, or leaves other bytes."""
+        """Returns whether a training with this fault fails, or writes other bytes than
+        without it."""
         folder = self.folder / "faulty"
         shutil.rmtree(folder, ignore_errors=True)
         result = subprocess.run(
@@ -64,7 +68,7 @@ class Faults(CudaWork):
         return self.read(folder) != self.expected[job]
 
     def find(self, job, fault):
-        """Returns the first seed that finds the fault."""
+        """Tries all seeds until one exposes the fault. Returns whether one did."""
         found = next((seed for seed in SEEDS if self.is_found(job, fault, seed)), None)
         print(f"{fault} of {job}: " + (f"found by seed {found}" if found else "not found"))
         return found is not None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Counts the kernels that a step of the networks' copies launches on a GPU, where each
-launch costs time, and the bytes that they move compared with the CPU's kernels, which
-find them in caches. Needs only Python's standard library."""
+"""Checks how many kernels a training step of the test networks launches on a GPU, where
+each launch costs time, and how many bytes these kernels move compared with the CPU's
+kernels, which find intermediate values in caches. Needs only Python's standard library."""
 
 import argparse
 import pathlib
@@ -10,8 +10,8 @@ import re
 from harness import fail, run
 from network_run import NetworkFolder, networks
 
-# The most launches of a step, and the most bytes of a forward and backward relative to
-# the CPU's.
+# Limits for each network: the number of launches of a step on a GPU, and the bytes moved by
+# the forward and backward pass on a GPU divided by the CPU's.
 MOST = {"resnet18": (195, 0.65), "pointnet_cls": (110, 0.45),
         "mobilenetv3_large": (490, 0.63), "transformer_lm": (100, 0.7),
         "bert_medium": (130, 0.76)}
@@ -19,7 +19,8 @@ STEP = {"forward", "backward", "statistics", "update"}
 
 
 def measure(hftac, name, folder, job, target):
-    """Returns launches and bytes by --plan, whose rows have a task's name, then its
+    """Returns the number of launches of a step, and the bytes that forward and backward
+    move, from the output of --plan. A row of that output has a task's name, its number of
     kernels, flops, bytes read and bytes written."""
     text = run(hftac, job, "--data", folder.work, f"--target={target}", "--plan")
     rows = re.findall(r"^  (\w+)(?:\.\d+)? +(\d+) +\d+ +(\d+) +(\d+)(?: +\d+){2}", text,

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Tests kernels of an emulated GPU that sum parts of their results, where these parts are
-hardest to tell apart: the same bytes however copies are trained, and the CPU's numbers.
-Needs only Python's standard library."""
+"""Tests kernels of an emulated GPU that also compute partial sums of their results, on
+models in which the rows of the partial sums are hard to tell apart. However the copies are
+trained, the bytes must be equal, and the numbers must be near the CPU's. Needs only
+Python's standard library."""
 
 import cuda_work
 from cuda_work import RATES, STEPS, CudaWork
 from harness import checkpoint, copy_file, expect_equal, read_safetensors
 
-# A part is as long as a row of the tensor, of whose tile some columns are kept at a time.
+# A tensor whose partial sums each cover one row, and whose tile is kept only a few columns
+# at a time.
 LINES = """
 model net(image: f32[batch, 1, 8, 8]) {
   first  = relu(batch_norm(conv(reshape(image, [batch, 2, 32]), 128, 1, bias = false)))
@@ -15,7 +17,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(max_pool(second, 4)), 10)
 }
 """
-# Two norms of one tensor, whose gradients come from different products.
+# Two layer norms of one tensor, whose gradients come from different matrix products.
 NORMS = """
 model net(image: f32[batch, 1, 8, 8]) {
   x = linear(reshape(image, [batch, 16, 4]), 32)
@@ -24,7 +26,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(mean(p * q, 1)), 10)
 }
 """
-# A product whose rows are in another order than its operand's.
+# A product whose rows are in another order than those of its operand.
 TURNED = """
 model net(image: f32[batch, 1, 8, 8]) {
   h = layer_norm(linear(reshape(image, [batch, 4, 4, 4]), 32))
@@ -32,7 +34,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(mean(relu(linear(u, 32)), 1)), 10)
 }
 """
-# Groups of channels, each of which has several outputs.
+# A grouped convolution with several output channels per group.
 GROUPED = """
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(batch_norm(conv(reshape(image, [batch, 2, 4, 8]), 16, 3, padding = 1,
@@ -41,7 +43,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(second), 10)
 }
 """
-# A product's kernel also stores the gate, which its backward recomputes.
+# A product whose kernel also stores the gate, which the backward recomputes.
 GATED = """
 model net(image: f32[batch, 1, 8, 8]) {
   x = layer_norm(linear(reshape(image, [batch, 16, 4]), 48))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Programs for a GPU are run by the emulated driver. They train to the weights of the
-CPU's programs, within rounding, and to the same bytes whether the copies are fused or
-not, however many there are, on any chip (except for those with tensor cores), in
-whichever order streams, blocks and threads run, and when they resume from a checkpoint.
-Missing files are reported by name, and each call of the driver may fail: one message, the
-exit code, and no partly written files. Needs only Python's standard library."""
+"""Tests programs for a GPU with the emulated driver. They must train to the CPU's weights,
+within rounding, and always to the same bytes: with and without fusion, for any number of
+copies, on any chip (except for programs that use tensor cores), for any order in which
+streams, blocks and threads run, and when resuming from a checkpoint. A missing driver, a
+missing GPU and code for another GPU must be reported. If any call of the driver fails,
+there must be one message, the exit code, and no partly written files. Needs only Python's
+standard library."""
 
 import ctypes
 import os
@@ -12,8 +13,8 @@ import os
 from cuda_work import NEAR, RATES, STEPS, CudaWork, make_job
 from harness import COPIES, checkpoint, copy_file, expect_equal, read_safetensors, run
 
-# The library's host program loads and saves a checkpoint; the host can't address a
-# tensor.
+# The host program for the library: it loads a checkpoint, checks that the host can't
+# address a tensor on the GPU, and saves a checkpoint.
 EMBEDDED = """
 #include "net.h"
 #include <stdio.h>
@@ -44,8 +45,9 @@ class Check(CudaWork):
         super().__init__(__doc__, more=["--cc"])
 
     def check_factors(self):
-        """Checks tensor cores: the same bytes in any order of execution, near the
-        CPU's."""
+        """Tests programs that use tensor cores: their numbers must be near the CPU's, and
+        their bytes must not depend on the order of execution, on fusion, or on the other
+        copies."""
         for job, precision in (("cnn", "tf32"), ("mlp", "bf16"), ("cnn", "f16"),
                                ("cnn", "bf16")):
             gpu, expected = self.check_numbers(job, precision)
@@ -62,13 +64,14 @@ class Check(CudaWork):
         expect_equal(read_safetensors(copy_file(own, 0)),
                      read_safetensors(copy_file(checkpoint(expected, STEPS), 1)),
                      f"{what}, copy 1 alone")
-        # Another chip adds up in another order.
+        # Another chip's tensor cores add up in another order, so only the numbers are near.
         hopper = self.train(gpu, "factors-sm_90", device="sm_90")
         self.expect_near(hopper, expected, f"{what} on sm_90", NEAR[precision])
 
     def check_bytes(self, job, gpu, expected):
-        """Tries many orders of execution, and each copy alone, for one job, and some of
-        them for the others."""
+        """Checks that the bytes depend neither on the order of execution nor on the other
+        copies. Job "mlp" is tested with ten orders and with each copy alone, other
+        jobs with fewer."""
         is_first = job == "mlp"
         for seed in range(2, 11 if is_first else 4):
             self.expect_bytes(self.train(gpu, f"{job}-{seed}", seed=seed), expected,
@@ -98,8 +101,8 @@ class Check(CudaWork):
         return gpu
 
     def check_commands(self, gpu, folder):
-        """Commands that need no GPU run without one; the others give the results of
-        training."""
+        """Tests that commands that need no GPU run without a driver, and that the other
+        commands run on the emulated GPU."""
         bare = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
         expect_equal("copies 3" in run(gpu, "info", env=bare), True, "info")
         run(gpu, "info", "--json", env=bare)
@@ -108,7 +111,7 @@ class Check(CudaWork):
         text = run(gpu, "bench", "--steps", 2, "--phases", env=self.environment())
         expect_equal("forward" in text, True, text)
         expect_equal("cuda:K" in run(gpu, "train", "--help", env=bare), True, "--help")
-        # A training may change its device at a checkpoint.
+        # A training that began on the CPU may be resumed on a GPU.
         cpu, moved = self.folder / "mlp-f32-cpu", self.folder / "moved"
         run(cpu, "train", "--data", self.folder, "--checkpoint", moved, "--no-progress",
             "--steps", 2)
@@ -133,14 +136,15 @@ class Check(CudaWork):
         run(*self.work.options.cc.split(), self.folder / "main.c",
             self.folder / "libnet.a", "-lm", "-lpthread", "-ldl", "-o", program)
         run(program, folder, self.folder / "saved", env=self.environment())
-        # The file notes who saved it besides the tensors.
+        # The tensors are compared, not the files: a file's metadata also names the program
+        # that saved it.
         for copy in range(COPIES):
             saved, loaded = (read_safetensors(copy_file(checkpoint(of, STEPS), copy))
                              for of in (self.folder / "saved", folder))
             expect_equal(saved, loaded, f"what a library loads and saves, copy {copy}")
 
     def check_several(self):
-        """Two jobs in one program, each with images of its own."""
+        """Tests a program of two jobs, each with its own code for the GPU."""
         first = make_job("mlp", RATES)
         jobs = first + first[first.index("train sweep {"):].replace("sweep", "other")
         both = self.work.compile("two-gpu", jobs, "--target=cuda", "--gpu-code=emulated",

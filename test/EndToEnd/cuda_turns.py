@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A GPU lacks memory for all copies: these take as few turns as possible, and train to
-the bytes and lines of the log of all copies at once, however many there are in a turn, in
-whichever order the GPU works, fused or not, when resuming from each other's checkpoints,
-and with copies that stop before the others. Evaluations, the other commands and traces
-take turns, too. If not even one copy fits, or copies need each other, one message says
-so; failing calls of the driver leave one message and no partly written files. Needs only
-Python's standard library."""
+"""Tests copies that take turns on a GPU without memory for all of them. They must take as
+few turns as possible, and train to the same bytes and log lines as all copies at once: for
+any number of copies per turn, for any order in which the GPU works, with and without
+fusion, when resuming from each other's checkpoints, and if some copies stop earlier.
+Evaluations, other commands and traces must work in turns, too. If not even one copy fits,
+or if copies can't take turns, one message must say so; failing calls of the driver must
+leave one message and no partly written files. Needs only Python's standard library."""
 
 import json
 import os
@@ -19,9 +19,9 @@ from harness import (checkpoint, expect_equal, expect_same_checkpoint, fail, rea
 
 RATES = ["1e-3", "3e-3", "1e-2", "2e-3", "5e-3", "7e-3", "4e-3", "6e-3"]
 BATCH, STEPS, EVERY = 64, 13, 4
-# The part of the copies' memory that stays free, as in host_copies.c.
+# One part in FREE_PART of the copies' memory stays free, as in host_copies.c.
 FREE_PART = 32
-# This network has running statistics.
+# A network with running statistics.
 JOBS["norm"] = ("""
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(batch_norm(conv(image, 3, 3, stride = 2, bias = false)))
@@ -29,7 +29,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """, "sgd(lr = {}, momentum = 0.9)", "")
 DATA["norm"] = DATA["mlp"]
-# The host program of a library, whose copies run all at once.
+# A host program for the library, in which copies can't take turns. It prints the error.
 EMBEDDED = """
 #include "net.h"
 #include <stdio.h>
@@ -45,7 +45,8 @@ int main(void) {
 
 
 def make_turns_job(name, rates):
-    """A job that evaluates after each five steps."""
+    """Returns the text of a job with test data and larger batches; it evaluates after each
+    epoch of five steps."""
     text = make_job(name, rates).replace("batch = 16", f"batch = {BATCH}")
     return text.replace("}\ntrain sweep {", f"  test  {DATA['mlp']}\n}}\ntrain sweep {{\n"
                                             "  metric    accuracy")
@@ -61,19 +62,22 @@ class Turns(CudaWork):
                                  *flags)
 
     def read_needs(self, binary):
-        """Reads the needs of a program without a driver."""
+        """Returns what `info --json` says about the GPU memory that a program needs. This
+        works without a driver."""
         bare = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
         return json.loads(run(binary, "info", "--json", env=bare))["gpu"]
 
     def find_device(self, binary, at_once):
-        """Returns the smallest GPU that has memory for `at_once` copies."""
+        """Returns the description, for the emulation, of the smallest GPU that has memory
+        for `at_once` copies."""
         needs = self.read_needs(binary)
         expect_equal(needs["takes_turns"], True, f"turns of {binary.name}")
         size = needs["first_copy_bytes"] + (at_once - 1) * needs["next_copy_bytes"]
         return f"sm_80:{size + (size // FREE_PART if at_once > 1 else 0)}"
 
     def train_log(self, binary, name, *flags, at_once=0, steps=STEPS, **more):
-        """Trains to a folder of checkpoints, with a log beside it."""
+        """Trains into a folder of checkpoints, with a log beside it, and returns the
+        folder. If `at_once` isn't 0, the GPU has memory for that many copies only."""
         if at_once:
             more["device"] = self.find_device(binary, at_once)
         return self.train(binary, name, "--log", self.folder / f"{name}.jsonl",
@@ -88,7 +92,8 @@ class Turns(CudaWork):
         expect_equal(*logs, f"log of {what}")
 
     def check_copies(self, job, precision, copies, widths, *flags):
-        """Turns of each width have the bytes of all copies at once."""
+        """Checks that turns of each of the widths give the same bytes as all copies at
+        once. Returns the program and the folder of the training of all at once."""
         what = "-".join([job, precision, str(copies), *(flag.strip("-") for flag in flags)])
         binary = self.compile_copies(what, job, copies, f"--precision={precision}", *flags)
         expected = self.train_log(binary, what)
@@ -104,7 +109,8 @@ class Turns(CudaWork):
                              expected, f"seed {seed}", copies)
 
     def check_turns(self, binary, copies):
-        """The message about turns: as few as possible, with equally many copies."""
+        """Checks the note about turns: there are as few as possible, with equally many
+        copies each."""
         for room, turns, each in ((4, 2, 3), (3, 2, 3), (2, 3, 2)):
             result = subprocess.run(
                 [binary, "train", "--data", self.folder, "--steps", "1"], text=True,
@@ -114,8 +120,8 @@ class Turns(CudaWork):
             expect_equal(note in result.stderr, True, result.stderr)
 
     def check_resumed(self, binary, copies):
-        """A training that began in turns continues without them, and the other way
-        round."""
+        """Tests that a training that began in turns can be resumed without turns, and the
+        reverse."""
         expected = None
         for first, second in ((0, 0), (2, 0), (0, 2), (1, 2)):
             name = f"resumed-{first}-{second}"
@@ -126,7 +132,8 @@ class Turns(CudaWork):
                              "a time", copies)
 
     def check_leaving(self, binary, expected, copies):
-        """Copies 1 and 3 stop after step 6: the others get what they get beside them."""
+        """Tests that, if copies 1 and 3 stop after step 6, the others get the same bytes
+        with and without turns."""
         folders = []
         for at_once in (0, 2):
             name = f"leaving-{at_once}"
@@ -186,7 +193,8 @@ class Turns(CudaWork):
         expect_equal("but copies can't take turns in a library" in text, True, text)
 
     def check_failures(self, binary, expected, copies):
-        """Calls fail when the program begins, in the middle and late."""
+        """Lets calls of the driver fail at the program's start, in the middle of training,
+        and late."""
         device = self.find_device(binary, 2)
         folder = self.folder / "failed"
         for call, numbers in (("cuMemAlloc", (3, 25)), ("cuStreamSynchronize", (60,)),
@@ -204,7 +212,7 @@ class Turns(CudaWork):
                 expect_equal(result.stdout.count("error:"), 1, what)
                 expect_equal(call in result.stdout, True, what)
                 expect_equal(list(folder.glob("*")), [], f"what {call}:{number} leaves")
-        # Without page-locked memory, copies only take longer.
+        # If memory can't be page-locked, copies must only take longer.
         self.expect_same(self.train_log(binary, "unlocked", at_once=2,
                                         fail="cuMemHostRegister:1"),
                          expected, "memory that isn't locked", copies)

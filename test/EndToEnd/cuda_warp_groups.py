@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tests programs with GPU kernels that use instructions of warp groups: on an H100 they
-train to the bytes that they have without them, fused and apart, and other chips run the
-kernels for them. Needs only Python's standard library."""
+"""Tests programs with GPU kernels that use warp-group instructions. On an H100 they must
+train to the same bytes as programs without these instructions, with and without fusion;
+other chips must run the kernels that were compiled for them. Needs only Python's standard
+library."""
 
 import shutil
 import subprocess
@@ -26,8 +27,8 @@ class WarpGroups(CudaWork):
         self.expect_bytes(mine, theirs, what, COPIES)
 
     def count_products(self, job, precision, chip):
-        """Returns the number of a chip's kernels that multiply by warp groups, and of
-        those with a producer warp."""
+        """Returns the number of kernels for `chip` that multiply by warp groups, and the
+        number of kernels with a producer warp."""
         text = self.folder / f"{job}.{chip}.ptx"
         run(self.work.options.hftac, self.folder / f"{job}-gpu.hfta", "--target=cuda",
             f"--chip={chip}", f"--precision={precision}", "--emit=ptx", "-o", text)
@@ -59,15 +60,18 @@ class WarpGroups(CudaWork):
                          f"{job} by warp groups, without fusion")
 
     def check_other_chips(self, both, job):
-        """An A100 gives other sums, those of a program for it alone."""
+        """Tests that an A100, whose order of summation differs, gives the same bytes with
+        the program for several chips as with a program for it alone."""
         alone = self.compile(f"{job}-80", job, "--precision=bf16", chips="sm_80")
         self.expect_same(self.train(both, "sm_80-both", device="sm_80"),
                          self.train(alone, "sm_80-alone", device="sm_80"),
                          f"{job} on an A100")
 
     def check_fault(self, both, expected, fault):
-        """If a thread doesn't wait for a step's products, the next copies overwrite their
-        operands; if it doesn't wait for a step's copies, it reads old values."""
+        """Checks that training with a planted fault fails or writes other bytes, for one of
+        three seeds. A thread that doesn't wait for a step's products lets the next copies
+        overwrite their operands; one that doesn't wait for a step's copies reads old
+        values."""
         folder = self.folder / "faulty"
         for seed in range(1, 4):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,6 @@
-"""A few small jobs for a GPU, compiled and run by the emulated driver, which cover the
-ways in which kernels, streams and graphs can differ. Needs only Python's standard
-library."""
+"""A few small jobs for a GPU, and a class that compiles them and runs them with the
+emulated driver. The jobs cover the ways in which kernels, streams and graphs can differ.
+Needs only Python's standard library."""
 
 import os
 import re
@@ -11,12 +11,13 @@ import harness
 from harness import (COPIES, MODELS, Work, checkpoint, copy_file, expect_equal,
                      expect_same_checkpoint, fail, make_blocks, read_safetensors, run)
 
-from make_data import SAMPLES, hash32, write_npy  # from a folder that harness names
+from make_data import SAMPLES, hash32, write_npy  # from the folder test/reference
 
 STEPS = 5
 RATES = ["1e-3", "3e-3", "1e-2"]
-# Tolerances relative to the largest number of a tensor. No layer has a bias in front of
-# batch norm: its gradient would be rounding errors alone.
+# Tolerances for differences from the CPU, relative to the largest number of a tensor. The
+# models have no bias in front of a batch norm: its exact gradient is zero, so that rounding
+# errors alone would be compared.
 NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "f16": 5e-3, "bf16": 2e-2}
 SMALLEST = 1e-3
 MLP = """
@@ -32,14 +33,14 @@ model net(image: f32[batch, 1, 28, 28]) {
   return output = linear(flatten(dropout(tanh(second), 0.2)), 10)
 }
 """
-# K-FAC of a convolution with strides, whose second moments are sums of pieces.
+# A convolution with strides, whose second moments for K-FAC are added up from pieces.
 PATCHES = """
 model net(image: f32[batch, 1, 28, 28]) {
   first = max_pool(relu(conv(image, 3, 3, stride = 2, padding = 1)), 4)
   return output = linear(flatten(first), 10)
 }
 """
-# K-FAC of a grouped convolution, whose moments' blocks are computed one by one.
+# A grouped convolution, whose diagonal blocks of second moments K-FAC computes one by one.
 GROUPS = """
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(conv(image, 4, 3, padding = 1))
@@ -47,8 +48,8 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(second), 10)
 }
 """
-# There are so many words that the gradient of their table is computed from sorted ones,
-# even for half a batch.
+# A batch has so many words that the gradient of the embedding's table is computed from
+# sorted indices, even for a micro-batch of half the batch.
 WORDS, TABLE = 32, 1500
 EMBEDDING = f"""
 model net(image: i64[batch, {WORDS}]) {{
@@ -56,8 +57,9 @@ model net(image: i64[batch, {WORDS}]) {{
   return output = linear(layer_norm(hidden), 10)
 }}
 """
-# Products of so many rows, of tokens and of pixels, that tiles have 64 rows and more, and
-# of few terms, with both layouts of each operand: forward and both gradients.
+# Matrix products in which tiles have 64 or more rows, since they have many rows (tokens in
+# TALL, pixels in PIXELS) and few terms per sum. Forward and gradients together cover both
+# layouts of each operand.
 TALL = """
 model net(image: f32[batch, 1, 8, 8]) {
   x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 256, 16])
@@ -73,7 +75,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(mean(z, [2, 3])), 10)
 }
 """
-# Model, optimizer with the rates filled in, clauses.
+# The jobs: name to model, optimizer (`{}` stands for the learning rates), and clauses.
 JOBS = {
     "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
             "  schedule cosine(warmup = 2)\n  micro_batches 2\n  clip_norm 0.5"),
@@ -102,13 +104,14 @@ def make_job(name, rates):
 
 
 def write_words(folder):
-    """The data of the job of that name; some words are frequent."""
+    """Writes the data of job "words", a few of whose words are frequent."""
     words = [hash32(11, i) % TABLE if i % 3 else i % 5 for i in range(SAMPLES * WORDS)]
     write_npy(folder / "words.npy", "<i8", words, [SAMPLES, WORDS])
 
 
 class CudaWork:
-    """A test's folder, and the programs in it."""
+    """A test's folder with data and jobs, and methods that compile programs for a GPU and
+    run them with the emulated driver."""
 
     def __init__(self, text, more=()):
         self.work = Work(text, "cnn", "mlp", more=["--emulation", *more])
@@ -131,8 +134,9 @@ class CudaWork:
         return text if code else folder
 
     def expect_failures(self, binary, calls, **more):
-        """The first of each of these calls of the driver fails, and one in a later step:
-        there is one message, the exit code, and no checkpoint."""
+        """Lets calls of the driver fail: for each name in `calls`, its first call, and its
+        40th, which is in a later step. Each failure must give one message and exit code 70,
+        and must leave no checkpoint."""
         folder = self.folder / "failed"
         for call in calls:
             for number in (1, 40):

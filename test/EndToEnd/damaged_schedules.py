@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Damages schedules, one or several commands or segments for each seed: hftac refuses the
-result, or the program trains to the bytes of the undamaged one, on a device that does the
-work of its queues in other orders and, if it has three workers, on three ranks; none
-hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
+"""Damages schedules at random, by one or several changes of commands or segments per seed.
+Either hftac must refuse the damaged schedule, or the program must train to the same bytes
+as the undamaged one. The program is run on devices that execute the commands of their
+queues in other orders, and also on three ranks if it has three workers; no run may hang.
+Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
 
 The damage concerns the order of commands and the movement of bytes: events, exchanges of
-ranks, messages of stages, transfers and fills are left out, moved, swapped, doubled, or
-get another event, queue, number of bytes, place, stage or micro-batch; runs of tasks get
+ranks, messages of stages, transfers and fills are left out, moved, swapped, doubled, or get
+another event, queue, number of bytes, place, stage or micro-batch; runs of tasks get
 another queue; actions of an order are swapped or left out; segments get another number of
-instances. Tasks themselves are the program: without one, or in another order, it is
-another valid program. The schedules are those that a training runs: `initialize`, `step`
-and `evaluate`."""
+instances. Runs of tasks are neither removed nor moved, as the result would be another valid
+program. Only the schedules that a training runs are damaged: `initialize`, `step` and
+`evaluate`."""
 
 import argparse
 import collections
@@ -31,12 +32,12 @@ from mpirun import Ranks
 STEPS = 3
 DEVICES = ["cpu", "shuffled:0", "shuffled:1", "shuffled:2", "shuffled:3"]
 RANKS = 3
-LIMIT = 60  # seconds that nothing may take
+LIMIT = 60  # the longest time in seconds that a run of hftac or of a program may take
 NETS = {
     "mlp": MODELS["mlp"].replace("relu(linear(flatten(image), 37))",
                                  "dropout(relu(linear(flatten(image), 37)), 0.2)"),
     "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))"),
-    # Layers of two stages read one value.
+    # A model in which layers of two stages read the same value.
     "skip": """
 model net(image: f32[batch, 1, 8, 8]) {
   early = relu(linear(flatten(image), 12))
@@ -48,7 +49,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 """,
 }
 WORKERS = "pipeline replicas = [3], bucket = "
-# A job: its network, its clauses, and flags of hftac.
+# The jobs: name to network, clauses of the train block, and flags of hftac.
 JOBS = {
     "turns": ("mlp", "", ()),
     "sums": ("mlp", f"micro_batches 4, groups = 4\n  {WORKERS}4KiB", ()),
@@ -75,13 +76,15 @@ JOBS = {
     "moments": ("mlp", f"micro_batches 4, groups = 4\n  precondition kfac()\n  "
                        f"{WORKERS}4KiB", ()),
 }
-# Some replicas do a part of a preconditioner's step and broadcast it to others.
+# In these jobs, some replicas do a part of the preconditioner's work and broadcast the
+# results to the others.
 JOBS.update({placement.split("(")[0]: (net, "micro_batches 4, groups = 4\n  precondition "
                                        "kfac(factor_every = 1, inverse_every = 2, "
                                        f"placement = {placement})\n  {WORKERS}8KiB", ())
              for net, placement in [("cnn", "balanced"), ("mlp", "local"),
                                     ("mlp", "fraction(0.3333333333333333)")]})
-# A stage of several does so too, and sends its inputs to others.
+# These jobs share a preconditioner's work among the replicas of a stage, and send values to
+# another stage as well.
 JOBS.update({f"{word}-of-stages": ("skip", "micro_batches 4, groups = 2\n  precondition "
                                    f"kfac(method = {method}, factor_every = 1, "
                                    f"inverse_every = 2, placement = {placement})\n  "
@@ -89,7 +92,7 @@ JOBS.update({f"{word}-of-stages": ("skip", "micro_batches 4, groups = 2\n  preco
              for word, method, placement in [("columns", "eigen", "fraction(0.5)"),
                                              ("owners", "cholesky", "balanced"),
                                              ("samples", "cholesky", "local")]})
-# A second backward goes through the stages in some of the steps.
+# In some of this job's steps, a second backward goes through the stages.
 JOBS["drawn"] = ("skip", "micro_batches 4\n  precondition kfac(fisher = sampled, "
                  "inverse_every = 20)\n  pipeline "
                  'cuts = ["first", "second"], order = one_f_one_b', ())
@@ -97,7 +100,8 @@ SCHEDULES = re.compile(r"  hfta\.schedule @(initialize|step|evaluate)(\.\d+)? ")
 
 
 def make_job(net, clauses):
-    # The last batch of an evaluation is no whole one.
+    # The batch sizes don't divide the number of samples, so that the last batch of an
+    # evaluation is incomplete.
     fields = DATA["cnn" if net == "cnn" else "mlp"]
     return NETS[net] + make_blocks(
         fields + "\n  test " + fields, "cross_entropy(net, label)", ADAM, STEPS,
@@ -105,7 +109,7 @@ def make_job(net, clauses):
         clauses=f"  metric accuracy(net, label)\n  seed 3\n  {clauses}")
 
 
-# Damage
+# The damage
 
 KINDS = {"record": "event", "await": "event", "all_reduce": "exchange",
          "all_gather": "exchange", "broadcast_bytes": "exchange",
@@ -123,15 +127,16 @@ INSTANCES = re.compile(r"(?P<number>\d+) instances")
 
 
 class Text:
-    """The lines of a module, and where its commands are."""
+    """The lines of a module in text form, and the positions of the commands in it."""
 
     def __init__(self, text):
         self.lines = text.splitlines()
-        self.bodies = []  # the first line of a schedule's body, and the one after
+        self.bodies = []  # pairs: a schedule's first line, and the line after its last
         begin = None
         for index, line in enumerate(self.lines):
             found = SCHEDULES.match(line) if begin is None else None
-            # A training in stages doesn't use the whole program's schedules.
+            # A program of several stages runs the schedules with a stage's number, and
+            # doesn't use the ones of the whole program.
             if found and bool(found[2]) == ("@step.0 " in text):
                 begin = index + 1
             elif begin is not None and line.startswith("  }"):
@@ -156,7 +161,8 @@ class Text:
 
 
 def change(line, pattern, chance, others):
-    """Replaces one of the pattern's numbers by one of `others(number)`."""
+    """Replaces one of the numbers that `pattern` finds in the line by another one of
+    `others(number)`, and returns the line."""
     match = chance.choice(list(pattern.finditer(line)))
     number = int(match["number"])
     other = chance.choice([other for other in others(number)
@@ -165,8 +171,8 @@ def change(line, pattern, chance, others):
 
 
 def set_attribute(line, name, chance, most):
-    """Replaces the attribute `name`, which is 0 where the command lacks it, by another
-    number."""
+    """Gives the attribute `name` of a command another number from 0 to `most`, and returns
+    the line. If the command lacks the attribute, its number is 0."""
     found = re.search(rf"\b{name} = (\d+) : i64", line)
     number = chance.choice([other for other in range(most + 1)
                             if other != (int(found[1]) if found else 0)])
@@ -183,7 +189,7 @@ def near(number):
 
 
 def reorder(text, index, chance):
-    """Two actions change places, or one is left out."""
+    """Swaps two actions of an order, or removes one."""
     line = text.lines[index]
     begin, end = line.index("[") + 1, line.index("]")
     numbers = line[begin:end].split(", ")
@@ -204,7 +210,8 @@ def move(text, index, chance):
 
 
 def swap(text, index, chance):
-    """Swaps a command with the next one, or with any that isn't a task's."""
+    """Swaps a command with the next one, or with any other command that doesn't run a
+    task."""
     begin, end = text.body(index)
     others = [other for other in range(begin, end)
               if text.kind(other) not in (None, "run") and other != index]
@@ -217,7 +224,8 @@ def swap(text, index, chance):
 
 
 def edit(function):
-    """Returns damage by a function that replaces a line."""
+    """Returns a function that damages a module by replacing a line by `function(line,
+    chance)`."""
     def damage_line(text, index, chance):
         text.lines[index] = function(text.lines[index], chance)
     return damage_line
@@ -256,7 +264,8 @@ CLASSES = {"event": ORDER + ["number", "turns", "ahead"],
 
 
 def damage(original, chance):
-    """Returns what was done to which line, and the text after it."""
+    """Damages a module once, at a random place. Returns the kind of damage, the damaged
+    line, and the module's text after it."""
     while True:
         text = Text(original)
         kind = chance.choice(["event", "event", "exchange", "exchange", "message",
@@ -281,7 +290,7 @@ def damage(original, chance):
             return f"{kind} {name}", what, text.join()
 
 
-# Results
+# The results
 
 class Check:
     def __init__(self, options):
@@ -311,7 +320,8 @@ class Check:
                 folder.with_suffix(".jsonl"), "--log-every", "1", "--no-progress"]
 
     def train(self, binary, device):
-        """Returns the bytes that a training leaves, or the message that it ends with."""
+        """Returns the files and log events that a training leaves, or, if it fails, a
+        message."""
         folder = binary.with_name(f"{binary.name}-{device.replace(':', '-')}")
         try:
             result = subprocess.run([binary, *self.flags(folder), "--device", device],
@@ -344,10 +354,12 @@ class Check:
         return bytes_of + [events]
 
     def find_other(self, binary, name):
-        """Returns the device on which the program gives other bytes, and its message."""
+        """Returns a description of the first device, or run on several ranks, that gives a
+        result other than that of the undamaged program; None if all are equal."""
         expected = self.expected[name]
         has_stages = "cuts" in JOBS[name][1]
-        # A message waits for another worker, on a thread that other queues don't need.
+        # A job with stages runs on the CPU device only. Its messages block a thread until
+        # another worker answers, and shuffled devices execute all queues on one thread.
         for device in DEVICES[:1] if has_stages else DEVICES:
             got = self.train(binary, device)
             if got != expected:
@@ -360,7 +372,8 @@ class Check:
         return None
 
     def try_seed(self, seed):
-        """Returns the damage, its result, and the line to print about it."""
+        """Damages a schedule and tries it. Returns the kind of damage, the result
+        ("refused", "equal" or "other"), and a line that describes both."""
         chance = random.Random(seed)
         name = chance.choice(self.jobs)
         kind, what, text = damage(self.texts[name], chance)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains on files that hold the same numbers in all forms that are read: npy files in
-C and in Fortran order, little- and big-endian, with labels of other types, and csv files
-with and without a header. All trainings give the same bytes. Needs only Python's standard
+"""Tests that training gives the same bytes for files that hold the same numbers in any of
+the supported forms: npy files in C and in Fortran order, little- and big-endian, with
+labels of other types, and csv files with and without a header. Needs only Python's standard
 library."""
 
 import argparse
@@ -44,10 +44,12 @@ train by_{data} {{
 
 
 def write_npy(path, descr, shape, numbers, fortran=False):
-    """Writes numbers, which are given row by row."""
+    """Writes an npy file. `numbers` are in row-major order; with `fortran`, the file has
+    them in column-major order. `descr` is NumPy's name of the element type, e.g. "<f4"."""
     order = list(range(len(numbers)))
     if fortran:
-        # The first axis is the fastest in the file.
+        # Returns the index in the file, in which the first axis is the fastest, of an
+        # element whose row-major index is given.
         def place(index):
             at, stride = 0, len(numbers)
             for size in reversed(shape):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tests that modules exported by python/hfta_export.py train as in PyTorch, with both of
-its exporters, in f64; that plain exports differ as docs/exporting.md says; that hftac
-finds PyTorch's gradients with each loss, and a module that parts from its file; and that
-the page's snippets run. Needs PyTorch, onnx and onnxscript."""
+"""Tests python/hfta_export.py with both of PyTorch's exporters: exported modules train as
+in PyTorch, in f64; plain exports differ as docs/exporting.md says; hftac finds PyTorch's
+gradients with each loss, and detects a module that has changed since its file was written;
+and the snippets of docs/exporting.md run. Needs PyTorch, onnx and onnxscript."""
 
 import collections
 import json
@@ -53,7 +53,8 @@ def make_samples(kind):
 
 
 def export_plainly(module, dynamo, path):
-    """Exports as a user does who only has inference in mind."""
+    """Exports a module as for inference, without hfta_export, and returns the ONNX
+    model."""
     module.eval()
     x = make_samples(type(module))[0][:BATCH]
     options = {"external_data": False} if dynamo else {}
@@ -62,7 +63,7 @@ def export_plainly(module, dynamo, path):
 
 
 def train(module, samples):
-    """PyTorch's losses."""
+    """Trains a module with PyTorch, and returns the losses."""
     module.train()
     optimizer = torch.optim.SGD([p for p in module.parameters() if p.requires_grad],
                                 lr=RATE, momentum=0.5)
@@ -126,7 +127,8 @@ def check_training(work, kind, dynamo):
 
 
 class Classifier(nn.Module):
-    """Has classes along axis 1 of several, and a dropout."""
+    """A classifier whose output has several axes, with classes along axis 1, and with a
+    dropout."""
 
     def __init__(self):
         super().__init__()
@@ -139,7 +141,8 @@ class Classifier(nn.Module):
 
 
 def check_records(work, dynamo):
-    """Records a module with each loss, then one that parts from the file."""
+    """Records a training step with each loss and lets hftac check it, then checks that a
+    module that differs from its file is detected."""
     torch.manual_seed(5)
     module, x = Classifier(), torch.randn(4, 1, 6, 6)
     path = str(work.folder / f"recorded-{dynamo}.onnx")
@@ -163,7 +166,7 @@ def check_records(work, dynamo):
 
 
 class Optional(nn.Module):
-    """Has an input between two others that isn't given."""
+    """A module that is called without its second input, although its third one is given."""
 
     def __init__(self):
         super().__init__()
@@ -177,7 +180,7 @@ class Optional(nn.Module):
 
 
 def check_keywords(work, dynamo):
-    """Keyword arguments are passed by name, in whatever order they are given."""
+    """Tests that keyword arguments are passed by name, in any order."""
     torch.manual_seed(6)
     module, x = Optional(), torch.randn(4, 3)
     scale, bias = torch.randn(4, 2), torch.randn(4, 2)
@@ -188,13 +191,14 @@ def check_keywords(work, dynamo):
 
 
 def count(content):
-    """Returns the number of nodes by operator, and the initializers' names."""
+    """Returns the number of nodes per operator, and the initializers' names, of an ONNX
+    model."""
     operators = collections.Counter(node.op_type for node in content.graph.node)
     return operators, [tensor.name for tensor in content.graph.initializer]
 
 
 def check_plain_exports(work, dynamo):
-    """Checks what docs/exporting.md says about plain exports."""
+    """Checks the statements of docs/exporting.md about plain exports."""
     path = str(work.folder / "plain.onnx")
     renamed = "val_" if dynamo else "onnx::"
 
@@ -240,7 +244,8 @@ def check_plain_exports(work, dynamo):
 
 
 class Weight(nn.Module):
-    """Has one parameter, and a frozen copy of it if `frozen`."""
+    """A module with one parameter and, if `frozen`, a frozen parameter with equal
+    numbers."""
 
     def __init__(self, values, frozen=False):
         super().__init__()
@@ -250,7 +255,7 @@ class Weight(nn.Module):
 
 
 def write_tensors(path, tensors):
-    """Writes a file that returns its initializers."""
+    """Writes an ONNX file with the given initializers, each of which is also an output."""
     outputs = [helper.make_tensor_value_info(f"{name}_out", onnx.TensorProto.FLOAT,
                                              values.shape)
                for name, values in tensors.items()]
@@ -263,7 +268,8 @@ def write_tensors(path, tensors):
 
 
 def check_ties(work):
-    """A parameter that a file holds in several forms becomes one tensor."""
+    """Tests that a parameter that a file holds in several forms, such as transposed or
+    reshaped, becomes one tensor from which the others are computed."""
     path = str(work.folder / "ties.onnx")
     values = numpy.arange(24, dtype="float32").reshape(4, 6)
     forms = {"as it is": lambda w: w, "turned": lambda w: w.T,
@@ -303,7 +309,8 @@ def check_ties(work):
 
 
 def check_kept(dynamo):
-    """A module is left as it was, whatever its forward does to its buffers."""
+    """Tests that a module whose forward changes a buffer is refused, and that the export
+    leaves the module as it was."""
     class Cached(nn.Module):
         def __init__(self):
             super().__init__()
@@ -328,7 +335,7 @@ def check_kept(dynamo):
 
 
 def check_snippets(work):
-    """The page's Python and its command, in order."""
+    """Runs the Python snippets and the command of docs/exporting.md in order."""
     page = (SOURCE / "docs/exporting.md").read_text()
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.M | re.S)
     folder = work.folder / "docs"

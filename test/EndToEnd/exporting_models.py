@@ -1,6 +1,6 @@
-"""Small PyTorch modules that plain exports change in some way. The exporters keep
-Python's numbers and epsilons as f32, so the modules use numbers that are exact there:
-runs in f64 agree."""
+"""Small PyTorch modules that plain exports change in some way. The exporters store Python's
+numbers, such as epsilons, as f32. The modules use only numbers that are exact in f32, so
+that trainings in f64 can be compared."""
 
 import math
 
@@ -21,8 +21,8 @@ class RmsNorm(nn.Module):
 
 
 class LlamaBlock(nn.Module):
-    """Attention with rotated queries and keys, then a gated layer. The tables of
-    the rotation and the mask are buffers."""
+    """Attention with rotary position embeddings, followed by a gated layer. The tables of
+    cosines and sines and the mask are buffers."""
 
     def __init__(self, width, heads, tokens):
         super().__init__()
@@ -80,7 +80,8 @@ class TiedLlama(Llama):
 
 
 class Attention(nn.Module):
-    """Its scale is a constant; the biases start as zeros."""
+    """Multi-head attention. Its scale is a constant, and its biases are initialized to
+    zeros."""
     inputs, classes = (torch.randn, (), (5, 32)), 4
 
     def __init__(self):
@@ -112,8 +113,8 @@ class BatchNorm(GroupNorm):
 
 
 class Parametrized(nn.Module):
-    """A normalized weight, equal biases, a scalar, a frozen layer, and one that
-    isn't used."""
+    """A module with a weight that is normalized by a parametrization, two equal biases, a
+    scalar parameter, a frozen layer, and a layer that isn't used."""
     inputs, classes = (torch.randn, (), (6,)), 3
 
     def __init__(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Unequal jobs at seats, namely arrays, one that spills and a small one: each trains to
-the bytes of its own program, whichever scheduler chooses, also after kills, beside a job
-that fails, and when a signal ends them all."""
+"""Tests unequal jobs at seats: sweeps, one job that spills, and a small one. Each must
+train to the same bytes as in its own program, with any scheduler, after kills, and beside a
+job that fails. A signal must stop and save all of them."""
 
 import json
 import os
@@ -15,7 +15,8 @@ from harness import expect_equal, fail, run
 from jobs import COPIES, NAMES, STEPS, TRAINS, Jobs, measure, run_killed
 
 KILLS = 10
-# One more job, which has less memory than it needs at a time.
+# An additional job, whose memory budget is less than it needs at one time, so that it
+# spills.
 BUDGET = "  memory    device = 2304KiB\n"
 LARGE = """
 train large {
@@ -42,7 +43,7 @@ SCHEDULERS = ["lrtf", "fifo", "srtf", "random", "exact", "model_parallel"]
 
 
 class Fleet(Jobs):
-    """The jobs of jobs.py and one more."""
+    """The jobs of jobs.py and the additional one, in one program."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +69,8 @@ def test_schedulers(fleet):
 
 
 def test_files(fleet):
-    """The trace has a row for each place, and the simulator accepts the workload."""
+    """Tests that a trace has a row for each of a seat's two places, and that the simulator
+    reads the workload that a training writes."""
     folder, trace = fleet.work.folder / "files", fleet.work.folder / "trace.json"
     workload = fleet.work.folder / "workload.json"
     run(*fleet.seats(folder, 2, "--trace", trace, "--workload", workload))
@@ -87,7 +89,8 @@ def test_files(fleet):
 
 
 def test_kills(fleet):
-    """A training that ends before it was killed often enough begins again."""
+    """Kills and resumes a training at random times. If it ends before KILLS kills, another
+    training is begun."""
     folder, log = fleet.work.folder / "killed", fleet.work.folder / "killed.jsonl"
     duration = measure(fleet.seats(fleet.work.folder / "timed", 2))
     numbers = random.Random(5)
@@ -105,7 +108,8 @@ def test_kills(fleet):
 
 
 def test_interrupt(fleet):
-    """Ctrl-C saves each job that has begun; resumed, they end as they do alone."""
+    """Tests that Ctrl-C saves every job, and that a message names the step at which each
+    has stopped."""
     folder, log = fleet.work.folder / "stopped", fleet.work.folder / "stopped.jsonl"
     os.mkfifo(log)
     process = subprocess.Popen(
@@ -130,7 +134,8 @@ def test_interrupt(fleet):
 
 
 def test_missing_data(fleet):
-    """The other jobs go on; the one that failed does so later."""
+    """Tests that a job without its data fails while the others go on, and that it can be
+    resumed when the data are there."""
     folder, log = fleet.work.folder / "partial", fleet.work.folder / "partial.jsonl"
     pictures, away = (fleet.work.folder / name for name in ("cnn-image.npy", "away.npy"))
     pictures.rename(away)
@@ -142,7 +147,8 @@ def test_missing_data(fleet):
     run(*fleet.seats(folder, 2, "--log", log, "--resume"))
     fleet.expect_trained(folder, "after a failure")
     fleet.expect_logged(log, "after a failure")
-    # Each job whose folder isn't empty fails separately.
+    # A new training fails for each job whose checkpoint folder isn't empty, and only for
+    # these.
     shutil.rmtree(folder / "large")
     text = run(*fleet.seats(folder, 2), code=1)
     for name in ("narrow", "conv", "wide"):
@@ -152,7 +158,8 @@ def test_missing_data(fleet):
 
 
 def test_info(fleet):
-    """`info` shows which jobs spill, and the memory for two seats."""
+    """Tests that `info` shows which jobs spill, and the memory and forecast for two
+    seats."""
     told = json.loads(run(fleet.binary, "info", "--seats", "2", "--json"))
     expect_equal([job["name"] for job in told["jobs"] if job["spills"]], ["large"],
                  "who spills")
@@ -167,7 +174,8 @@ def test_info(fleet):
 
 
 def test_help(fleet):
-    """Seats are offered where there are several jobs."""
+    """Tests that a program of several jobs has the option --seats, and that a program
+    with only job "narrow" doesn't."""
     alone = fleet.work.folder / "narrow"
     expect_equal("--seats" in run(alone, "train", "--help"), False, "--seats of one job")
     expect_equal("--seats" in run(fleet.binary, "train", "--help"), True, "--seats")

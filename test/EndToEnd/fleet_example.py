@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of examples/fleet/README.md on few samples. Needs only Python's
+"""Runs the commands of examples/fleet/README.md on a few samples. Needs only Python's
 standard library."""
 
 import argparse

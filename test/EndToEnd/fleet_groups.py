@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A job whose copies take turns within a budget shares the seats with a small one:
-several seats have groups of its copies at the same time. They train to the bytes and the
-log of the job with enough memory, by turns of one step and of several, after signals and
-kills, and the job fails as a whole. With '--only single', the program has that job
-alone."""
+"""Tests a job whose copies take turns within a memory budget, and which shares the seats
+with a small job, so that several seats compute different groups of its copies at the same
+time. The copies must train to the same bytes and log as with enough memory, with turns of
+one step and of several, and after signals and kills; a failure must end the job as a whole.
+With '--only single', only the program with that job alone is tested."""
 
 import json
 import os
@@ -18,7 +18,8 @@ from jobs import NAMES, read_events, run_killed, without_starts
 KILLS = 4
 NAMES[:] = ["small", "groups"]
 STEPS, COPIES, LOG_EVERY = 45, 5, 10
-# Copies alone in turns of one step; groups of two in turns of several steps.
+# The budgets, and the first and last copies of the job's two parts. In the smaller budget,
+# turns have one copy and one step; in the larger one, two copies and several steps.
 BUDGETS = {"3MiB": [(0, 1), (2, 4)], "8MiB": [(0, 1), (2, 4)]}
 
 DECLARATIONS = MODELS["mlp"] + """
@@ -106,7 +107,8 @@ def test_seats(groups, budget):
 
 
 def test_single(groups, budget):
-    """A program of this job alone has seats, too; a job without groups has none."""
+    """Tests that a program with this job alone has seats, too, and that a program whose
+    copies don't take turns has none."""
     work = groups.work
     binary = work.compile(f"single-{budget}",
                           DECLARATIONS + GROUPS % f"  memory    device = {budget}\n")
@@ -140,7 +142,8 @@ def test_single(groups, budget):
 
 
 def test_interrupt(groups, budget):
-    """All parts end at the same step, and go on from there."""
+    """Tests that, after Ctrl-C, all parts of the job have ended at the same step, and that
+    the training can be resumed from there."""
     folder = groups.work.folder / f"stopped-{budget}"
     log, pipe = folder.with_suffix(".jsonl"), folder.with_suffix(".pipe")
     os.mkfifo(pipe)
@@ -173,7 +176,7 @@ def test_kills(groups, budget):
 
 
 def test_failure(groups, budget):
-    """One message, and the other job goes on."""
+    """Tests that a failing store gives one message, and that the other job goes on."""
     folder = groups.work.folder / f"failed-{budget}"
     environment = {**os.environ, "HFTA_STORE": "memory,faulty=io:40"}
     process = subprocess.run(groups.command(budget, folder, 2), check=False, text=True,

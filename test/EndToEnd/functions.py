@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares a model whose nodes call functions of the file, and that has nodes which nothing
-needs, with the graph that these stand for: the results of an inference program, which
-Python computes too, and the bytes of a training. Needs only Python's standard library."""
+"""Compares a model whose nodes call functions of the ONNX file, and which has unused nodes,
+with the same model written without functions. The results of an inference program are also
+compared with a computation in Python, and those of a training bit by bit. Needs only
+Python's standard library."""
 
 import random
 import sys
@@ -20,8 +21,9 @@ SLOPES = [0.5, 0.25]
 
 
 def make_called():
-    """A layer in a block, whose slope has a default; the block's second output is of an
-    operator that isn't supported."""
+    """Returns nodes and functions of the model with calls: function `block` calls `dense`
+    and has an attribute with a default, the slope of its LeakyRelu. Its second output,
+    which nothing uses, comes from an operator that isn't supported."""
     dense = function("dense", ["a", "w", "b"], ["r"], [
         node("MatMul", ["a", "w"], ["h"]), node("Add", ["h", "b"], ["r"])])
     block = function("block", ["a", "w", "b"], ["r", "which"], [

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Trains the golden runs of test/reference and compares losses and learning
-rates with PyTorch's, in f64 the trained weights too. Needs only Python's standard
-library."""
+"""Trains a golden run of test/reference, and compares losses and learning rates with
+PyTorch's; in f64 also the trained weights. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -27,7 +26,7 @@ def setting(key, copies, name=None):
 
 
 def make_job(golden, steps):
-    """The text of the job file of a golden run."""
+    """Returns the text of the job file for a golden run."""
     copies = golden["copies"]
     kind = "cnn" if "cnn" in golden["case"] else "mlp"
     models = ", ".join(f'"{SOURCE / path}"' for path in golden["model"])
@@ -111,8 +110,8 @@ def main():
         run(sys.executable, REFERENCE / "compare_checkpoint.py",
             checkpoint(checkpoints, steps), path)
     elif "parameters" in golden["precision"]:
-        # If a weight lies between two stored numbers, rounding errors decide
-        # between them.
+        # A weight that lies between two numbers of its type may be rounded to either,
+        # depending on rounding errors, so the tolerance is larger.
         run(*compare, "--rtol", "1e-3")
         run(sys.executable, REFERENCE / "compare_checkpoint.py",
             checkpoint(checkpoints, steps), path, "--rtol", "1e-3", "--atol",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tests packs of bench/gpu/pack, for the emulated GPU. They record the results of their
-programs; a byte that differs from the recorded one is found; an item that can't run is
-reported, doesn't stop the others, and is left for the next run. The peers are a stand-in
-that answers at once. Needs only Python's standard library."""
+"""Tests packs of bench/gpu/pack on the emulated GPU. A run must record the results of its
+programs, and find a byte that differs from the recorded one; an item that can't run must be
+reported, must not stop the others, and must be left for the next run. A stand-in
+replaces the peers (PyTorch and JAX). Needs only Python's standard library."""
 
 import argparse
 import json
@@ -21,8 +21,8 @@ tool=$1; shift 2
 [ $tool != --tool=synccheck ] || sleep 600
 exec "$@"
 """
-# The peers answer like bench/gpu/peers.py: one way's process ends, one is slow, one
-# fails.
+# A stand-in for bench/gpu/peers.py. The process ends at way "compile", is slow at way
+# "graph", and reports an error for way "vmap".
 PEERS = """
 import json, os, sys, time
 for line in sys.stdin:
@@ -103,7 +103,8 @@ class Check:
         text = self.run("other.jsonl", "--sections=truth", code=1,
                         HFTA_EMULATION_DEVICE="sm_90")
         self.change_manifest(chip="sm_90")
-        # Tensor cores of another chip add up otherwise; nothing else does.
+        # With a chip other than the recorded one, only programs that use tensor cores may
+        # give other bytes.
         self.expect(text, "truth mlp-bf16: passed: alone: bytes equal; recorded: copy 1",
                     "(recorded for sm_80, this is sm_90)", "truth mlp-f32: failed")
 
@@ -134,7 +135,7 @@ class Check:
                     "mlp-f32-synccheck: failed: took longer than 3 s")
 
     def check_times(self):
-        """Measures a small program in place of a network's."""
+        """Tests the section of times with a small program in place of a network's."""
         job = self.work / "small.hfta"
         job.write_text(JOB)
         run(self.options.hftac, job, "--target=cuda", "--gpu-code=emulated",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests the sums of a step's groups of micro-batches: they are added in the order that
-their number decides, compared bit for bit with a computation of this script, and nothing
-but this number changes a bit."""
+"""Tests the sums of a step's groups of micro-batches. The order of additions must follow
+from the number of groups, which is checked bit by bit against a computation in Python, and
+nothing else may change a bit."""
 
 import array
 import struct
@@ -10,8 +10,10 @@ from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
                      expect_same_checkpoint, fail, make_job, read_safetensors)
 
 COLUMNS = 24
-# A normalization makes zeros of rows of zeros. A parameter that is added to them has the
-# gradient -2 label / terms, and one step of rate 1 from zero makes it minus that.
+# Returns a job in which the gradients of a layer norm's bias are known. The normalization
+# turns rows of zeros into zeros, so the bias, which is added to them, is zero at first and
+# has the gradient -2 label / terms. One step with a learning rate of 1 makes the bias minus
+# the sum of these gradients.
 def make_sums(micro_batches, groups):
     return f"""
 model net(image: f32[batch, {COLUMNS}]) {{
@@ -45,7 +47,8 @@ def write_npy(path, rows):
 
 
 def make_labels(rows):
-    """Returns numbers whose sums are rounded differently in most other orders."""
+    """Returns rows of numbers whose sum is rounded differently in most other orders of
+    addition."""
     return [[round_f32(((row * 7919 + column * 104729) % 1013 - 500) / 3
                        * 10.0 ** (row % 5)) for column in range(COLUMNS)]
             for row in range(rows)]
@@ -105,10 +108,11 @@ def main():
              ("--cuts=pool1,pool2",))):
         other = train(name, f"  micro_batches 8, groups = 8\n  {clause}", *flags)
         expect_same_checkpoint(other, eight, name)
-    # Groups of two micro-batches are the innermost additions of eight groups.
+    # Groups of two micro-batches are the innermost additions in the binary tree of eight
+    # groups, so the sums are equal.
     expect_same_checkpoint(train("four", "  micro_batches 8, groups = 4"), eight,
                            "4 groups of two")
-    # With `auto`, there are as many micro-batches and groups as replicas.
+    # By default, there are as many micro-batches and groups as replicas.
     expect_same_checkpoint(
         train("auto", "  pipeline replicas = [4]"),
         train("said", "  micro_batches 4, groups = 4"), "4 replicas")

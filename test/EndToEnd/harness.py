@@ -1,5 +1,5 @@
-"""The parts that the scripts of this folder share: jobs, runs of hftac and of the
-programs that it makes, and a reader of checkpoints. Needs only Python's standard
+"""Functions that the scripts of this folder share: they make jobs, run hftac and the
+programs that it makes, and read checkpoints, logs and arrays. Needs only Python's standard
 library."""
 
 import argparse
@@ -14,7 +14,7 @@ import sys
 REFERENCE = pathlib.Path(__file__).parent.parent / "reference"
 sys.path.insert(0, str(REFERENCE))
 
-from compare_checkpoint import read_floats  # noqa: E402  (of another folder)
+from compare_checkpoint import read_floats  # noqa: E402  (from test/reference)
 
 MODELS = {
     "cnn": """
@@ -35,7 +35,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 """,
 }
 
-# The data that `make_data.py` writes.
+# The fields of the data block, for files that `make_data.py` writes.
 DATA = {
     "cnn": 'image = npy("cnn-image.npy") / 255, label = npy("cnn-label.npy")',
     "mlp": 'image = npy("mlp-image.npy"), label = npy("mlp-label.npy")',
@@ -47,8 +47,8 @@ COPIES = 3
 
 def make_blocks(data, loss, optimizer, steps, batch=16, model="net(image)",
                 clauses=""):
-    """The data and train blocks of a job; `data` are fields, `clauses` lines of
-    the train block."""
+    """Returns the data block and the train block of a job. `data` is the text of the
+    fields, `clauses` the text of additional lines of the train block."""
     return f"""
 data made {{
   train {data}
@@ -65,7 +65,8 @@ train sweep {{
 
 
 def make_job(kind, steps, clauses="", optimizer=ADAM, seed=3):
-    """A job on data that `make_data.py` writes."""
+    """Returns the text of a job that trains MODELS[kind] on data that `make_data.py`
+    writes."""
     return MODELS[kind] + make_blocks(
         DATA[kind], "cross_entropy(net, label)", optimizer, steps,
         clauses=f"  seed {seed}\n{clauses}")
@@ -76,8 +77,8 @@ def fail(message):
 
 
 def run(*command, code=0, **options):
-    """Runs a command and returns its output, both streams together; stops if its
-    exit code is another."""
+    """Runs a command and returns its standard output and standard error as one text. Ends
+    the script if the exit code isn't `code`."""
     result = subprocess.run([str(part) for part in command], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             **options)
@@ -88,8 +89,8 @@ def run(*command, code=0, **options):
 
 
 def read_least_budget(refusal):
-    """Returns the smallest sufficient budget, from the message that refuses a smaller
-    one."""
+    """Returns the smallest sufficient memory budget in bytes, which the error that refuses
+    a smaller budget states."""
     found = re.search(r"no plan fits into \d+ bytes of memory: expected at least (\d+),",
                       refusal)
     if not found:
@@ -123,7 +124,8 @@ def expect_same_checkpoint(mine, theirs, what, copies=COPIES):
 
 
 def read_log(path):
-    """Returns the events of a training, without their seconds."""
+    """Returns the events of a training's log, without the time that each has in
+    `seconds`."""
     events = [json.loads(line) for line in path.read_text().splitlines()]
     for event in events:
         event.pop("seconds", None)
@@ -131,7 +133,8 @@ def read_log(path):
 
 
 def read_safetensors(path):
-    """The tensors of a file: name to (type, shape, numbers)."""
+    """Reads a safetensors file. Returns a dictionary from names to (type, shape, numbers),
+    with the numbers in row-major order."""
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8:8 + size])
@@ -151,7 +154,8 @@ def read_safetensors(path):
 
 
 def read_npy(path, code):
-    """The numbers of a file of version 1, little-endian, `code` as for array."""
+    """Returns the numbers of a little-endian npy file of format version 1. `code` is their
+    type code of Python's module `array`."""
     data = path.read_bytes()
     numbers = array.array(code)
     numbers.frombytes(data[10 + int.from_bytes(data[8:10], "little"):])
@@ -161,7 +165,9 @@ def read_npy(path, code):
 
 
 class Work:
-    """A folder with data, and hftac; `more` are options of one script alone."""
+    """A test's folder with data for the given kinds of models, and methods that compile and
+    train jobs in it. Parses the script's command line; `more` are additional options, such
+    as "--only"."""
 
     def __init__(self, description, *kinds, more=()):
         parser = argparse.ArgumentParser(description=description)
@@ -183,13 +189,13 @@ class Work:
         return path
 
     def compile(self, name, text, *flags):
-        """The program that hftac makes of a job's text."""
+        """Compiles a job's text with hftac and returns the path of the program."""
         binary = self.folder / name
         run(self.hftac, self.write_job(name, text), "-o", binary, *flags)
         return binary
 
     def train(self, binary, *flags, code=0):
-        """Trains to a checkpoint; gives the folder that holds it."""
+        """Runs a training and returns the folder with its checkpoints."""
         folder = self.folder / f"{binary.name}-checkpoints"
         run(binary, "train", "--data", self.folder, "--checkpoint", folder,
             "--no-progress", *flags, code=code)

@@ -1,4 +1,4 @@
-"""Two hosts on this machine, as network namespaces. Needs root and iproute2."""
+"""Emulates two hosts on this machine with network namespaces. Needs root and iproute2."""
 
 import contextlib
 import json
@@ -9,7 +9,8 @@ import subprocess
 from harness import fail, run
 from mpirun import COMMAND
 
-# A host gets its own name and shared memory, as a machine has them.
+# A shell script that runs a command in a network namespace. Like a machine of its own, it
+# has its own host name and shared memory.
 ENTER = ('exec ip netns exec "$0" unshare --uts --mount sh -c '
          '\'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"\' "$0" "$@"')
 ADDRESSES = ("10.97.53.1", "10.97.53.2")
@@ -48,7 +49,8 @@ def connect(name, address, rate, burst):
 
 
 def count_sent_bytes():
-    """Returns the bytes that the hosts of make_hosts have sent to each other so far."""
+    """Returns the number of bytes that the two hosts of make_hosts have sent to each other
+    so far."""
     total = 0
     for host in (0, 1):
         shown = subprocess.run(
@@ -60,9 +62,10 @@ def count_sent_bytes():
 
 @contextlib.contextmanager
 def make_hosts(folder, slots=1, rate=None, burst="1mb"):
-    """Makes two hosts for `slots` ranks each, with `rate` bytes a second each way if it
-    is given, and bursts of up to `burst`. Yields the command, which lacks the number of
-    ranks, that runs a program on them."""
+    """Makes two hosts for `slots` ranks each, connected by a network of `rate` bytes per
+    second in each direction (None: unlimited) with bursts of up to `burst`. Yields an
+    mpirun command that runs a program on them; the caller appends the number of ranks and
+    the program. Leaving the context removes the hosts."""
     names = [name_host(host) for host in (0, 1)]
     agent = folder.resolve() / "agent"
     agent.write_text(f"""#!/bin/sh
@@ -90,8 +93,8 @@ exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
 
 
 def run_told(command, ranks, program, *arguments, place):
-    """Runs a program with a command of make_hosts; fails unless each host has half of its
-    ranks."""
+    """Runs a program with a command of make_hosts, and fails unless each host runs half of
+    the ranks."""
     output = run(*command, "-n", ranks, "sh", "-c", 'hostname; exec "$@"', "sh", program,
                  *arguments, cwd=place)
     told = [line for line in output.splitlines() if line.startswith("hfta")]

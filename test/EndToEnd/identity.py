@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests that the identity of a model in checkpoints doesn't depend on the batch size,
-tells different graphs apart, and never changes. Needs only Python's standard library."""
+"""Tests that the identity of a model, which checkpoints store, doesn't depend on the batch
+size, differs for different graphs, and is the same as in earlier versions of hftac. Needs
+only Python's standard library."""
 
 import re
 import sys
@@ -35,7 +36,8 @@ LANGUAGE = {
 }
 
 
-# The identity of "windows-1" in checkpoints of earlier versions.
+# The identity of model "windows-1" in checkpoints of earlier versions, and the identity
+# that also covered the batch size, at a batch size of 4.
 FORMER = "ed7a81d0340681e2e58d4079c82eb19c40144e1f6c11ef1ff3f1824e434ae069"
 FORMER_AT_4 = "5ae229f4ea7f2cee2f62e951476d01e51bcfdf24430bc089d11a73dbbda7ed07"
 
@@ -48,8 +50,8 @@ def floats(name, *dims):
 
 
 def sizes(first, slope):
-    """Makes a graph of values that follow from the shape: expansions, masks, ranges,
-    means."""
+    """Makes a graph with values that depend on the shape: an expansion, a mask, a range and
+    a mean. Returns the shape of a sample and the file."""
     nodes = [
         node("Shape", ["x"], ["shape"]),
         node("Gather", ["shape", "zero"], ["rows"], axis=0),
@@ -76,7 +78,8 @@ def sizes(first, slope):
 
 
 def transposed(first, stride):
-    """Makes a transposed convolution, whose shape is inferred."""
+    """Makes a graph with a transposed convolution, whose output shape is inferred. Returns
+    the shape of a sample and the file."""
     nodes = [
         node("Reshape", ["x", "image"], ["i"]),
         node("ConvTranspose", ["i", "w"], ["c"], strides=[stride, stride]),
@@ -92,8 +95,9 @@ def transposed(first, stride):
 
 
 def attention(first, scale):
-    """Makes an attention: rows and samples are transposed; heads are cut out of the first
-    axis."""
+    """Makes a part of an attention, in which samples aren't on axis 0: they are swapped
+    with positions, and one of three parts is sliced from a new axis 0. Returns the shape of
+    a sample and the file."""
     nodes = [
         node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
         node("MatMul", ["t", "w"], ["qkv"]),
@@ -112,14 +116,15 @@ def attention(first, scale):
 
 
 def norms():
-    """Divides a sample by its norm."""
+    """Returns an ONNX file with a model that divides each sample by its norm."""
     nodes = [node("ReduceL2", ["x"], ["n"], "norm", axes=[1]),
              node("Div", ["x", "n"], ["u"]), node("Mul", ["u", "w"], ["y"])]
     return model(graph(nodes, [value("x", ["batch", 4])], [value("y", ["batch", 4])],
                        [tensor("w", [4], [0.5, 1, 1.5, 2])]))
 
 
-# The identity of that model in checkpoints of versions that took no note of norms.
+# The identity of the model of `norms` in checkpoints of earlier versions, which didn't
+# recognize norms.
 FORMER_NORMS = "f4abc4bc179b5682ec5a7579dc607f7531a883d0e2cf2028fd690b7d33c99118"
 
 ONNX = {"sizes": (sizes, 0.1, 0.2), "transposed": (transposed, 1, 2),
@@ -137,9 +142,12 @@ class Check:
         return re.search(rf'[^_]{key} = "([0-9a-f]{{64}})"', module).group(1)
 
     def expect_own(self, name, make_text):
-        """A graph has one identity for all batch sizes, which no other graph has."""
+        """Checks that a job's model has the same identity for several batch sizes, and that
+        no model before had this identity. `make_text` returns the job's text for a batch
+        size."""
         found = self.identity(name, make_text(4))
-        # A range over one sample is simplified away, as there is nothing to choose from.
+        # With a batch of one sample, a range has only one element and is simplified away,
+        # which changes the graph.
         ones = [] if name.startswith("sizes") else [1]
         for batch in (*ones, 6, 16, 20):
             expect_equal(self.identity(name, make_text(batch)), found,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A dropout that keeps every element of all copies costs nothing, and changes
-nothing. Needs only Python's standard library."""
+"""Tests that a dropout of rate 0 in all copies draws no random numbers and changes no byte.
+Needs only Python's standard library."""
 
 import sys
 
@@ -32,7 +32,8 @@ def make_training(lr, clauses=""):
 
 
 def make_job(rates, lr="1e-3, 1e-2", clauses=""):
-    """Returns a job with two dropouts, or with none if there are no rates."""
+    """Returns a job with two dropouts of the given rates, or without dropout if `rates` is
+    None."""
     job = make_training(lr, clauses)
     if rates is None:
         return MODEL.format(inputs="", first=FIRST, second=SECOND) + job
@@ -87,7 +88,7 @@ class Check:
         alone = self.train("alone", make_job("0", lr="1e-3"))
         expect_same_file(copy_file(alone, 0), copy_file(mixed, 0),
                          "rate 0 alone")
-        # A training may resume with another rate.
+        # A training may be resumed with other rates of dropout.
         folder = self.work.folder / "changed"
         for name, steps in (("idle", 2), ("mixed", 4), ("idle", 5)):
             run(self.work.folder / name, "train", "--data", self.work.folder,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A step in which no label counts has the loss NaN and gradients of zero, as in PyTorch, in
-any number of micro-batches: training goes on. Plain steps are compared with a formula that
-is written again here; clipping, Adam, scaled losses, replicas, stages, K-FAC and budgets
-with micro-batches are compared with the same without. Needs only Python's standard
-library."""
+"""Tests steps in which no label counts: the loss is NaN and the gradients are zero, as in
+PyTorch, for any number of micro-batches, and training goes on. Plain steps are compared
+with a computation in Python. Clipping, Adam, scaled losses, replicas, stages, K-FAC and
+memory budgets are tested with micro-batches, against that computation or against whole
+batches. Needs only Python's standard library."""
 
 import json
 import math
@@ -21,8 +21,8 @@ from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 SAMPLES, BATCH, STEPS, FEATURES, CLASSES = 24, 8, 3, 4, 3
 RATE, SMOOTHING = 0.5, [0, 0.25]
 INPUTS = [[2 * uniform(1, 4 * i + j) - 1 for j in range(FEATURES)] for i in range(SAMPLES)]
-# Step 2 has no label that counts; the others have some. Class 1 is ignored in one file, a
-# number that is no class in the other.
+# The labels for each ignored number, which is -100 (not a class) or 1 (a class). In step 2,
+# all labels are ignored; in the other steps, some are.
 LABELS = {number: [number if 8 <= i < 16 or i % 5 == 0 else i % 2 * 2
                    for i in range(SAMPLES)] for number in (-100, 1)}
 WEIGHTS = [0.125 * ((7 * i) % 11 - 5) for i in range(CLASSES * FEATURES)]
@@ -37,7 +37,7 @@ ADAM = "adam(lr = 0.1)"
 
 
 def find_gradients(weights, first, labels, ignored, smoothing):
-    """Returns the gradients and the loss of a step, the sum of weights first."""
+    """Returns the gradients of a step (weights, then biases), and its loss."""
     gradients, loss, count = [0.0] * len(weights), 0.0, 0
     for i in range(first, first + BATCH):
         if labels[i] == ignored:
@@ -59,7 +59,7 @@ def find_gradients(weights, first, labels, ignored, smoothing):
 
 
 def simulate(ignored, smoothing):
-    """Returns weights and biases after all steps of SGD, and the losses."""
+    """Returns weights and biases after all steps of SGD, and each step's loss."""
     weights, losses = [*WEIGHTS, *BIASES], []
     for step in range(STEPS):
         gradients, loss = find_gradients(weights, BATCH * step, LABELS[ignored], ignored,
@@ -92,7 +92,8 @@ class Check:
     def train(self, name, clauses, ignored=-100, text='model net = onnx("net.onnx")\n',
               loss="cross_entropy(net, label, ignore_index = {}, label_smoothing = {})",
               optimizer=f"sgd(lr = {RATE})", flags=()):
-        """Returns the folder of a training's checkpoint, and the losses of each step."""
+        """Returns the folder of the last checkpoint, and for each step the losses of all
+        copies."""
         job = text + make_blocks(
             f'x = npy("x.npy"), label = npy("label{ignored}.npy")',
             loss.format(ignored, SMOOTHING), optimizer, STEPS, model="net(x)",
@@ -120,7 +121,8 @@ class Check:
         return folder
 
     def expect_whole(self, name, clause, *parts, copies=1, **options):
-        """Steps in micro-batches, by some clauses each, change a copy as whole ones do."""
+        """Checks that, with each of `parts`, clauses that divide steps into micro-batches,
+        the copies are trained as by whole batches."""
         whole, losses = self.train(name, clause, **options)
         expect_equal([math.isnan(step[0]) for step in losses], [False, True, False],
                      f"{name}: steps without a loss")

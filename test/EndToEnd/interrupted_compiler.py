@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Ends hftac by signals while it waits for another program, an assembler or a linker, and
-checks that it leaves no file in the folder for temporary files, nor beside its output.
-Needs only Python's standard library."""
+"""Tests that hftac, ended by a signal while it waits for an assembler, compiler or linker,
+leaves no file in the folder for temporary files, nor beside its output. Needs only Python's
+standard library."""
 
 import os
 import pathlib
@@ -17,7 +17,8 @@ from gradient_record import (make_metadata, make_model, make_tensors,  # noqa: E
                              pack)
 
 JOB = pathlib.Path(__file__).parent.parent / "Driver" / "Inputs" / "tiny.hfta"
-# Writes a part of its output, as a program that is interrupted may have done, and says so.
+# A stand-in for such a program: it writes a part of its output, creates the file `began`,
+# and sleeps.
 SLEEPER = """#!/bin/sh
 while [ $# -gt 0 ]; do
   [ "$1" = -o ] && echo part > "$2"
@@ -39,7 +40,8 @@ def wait_for(path, process):
 
 
 def interrupt(work, name, program, number, *options):
-    """Runs hftac with a path on which `program` sleeps, and ends both."""
+    """Runs hftac with the stand-in in place of `program`, waits until the stand-in sleeps,
+    and sends the signal `number` to both. Checks that no files are left."""
     folder = work.folder.absolute() / name
     for part in ("bin", "tmp", "out"):
         (folder / part).mkdir(parents=True)
@@ -66,7 +68,8 @@ def interrupt(work, name, program, number, *options):
 
 def main():
     work = Work(__doc__)
-    # Whoever started the test may ignore signals, which programs would inherit.
+    # The process that started this test may have made it ignore signals, which hftac would
+    # inherit.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     compiling = [JOB, "-o", "program"]

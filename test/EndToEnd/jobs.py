@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Three unequal jobs in one program: each trains to the bytes of its own program, into
-its own folder and lines of the log, also after kills, beside a job that fails, alone, and
-for readers of its checkpoints."""
+"""Tests three unequal jobs in one program. Each must train to the same bytes as in its own
+program, and write its own folder and log lines: after kills, beside a job that fails, and
+if only one job is run. Commands that read checkpoints must find each job's. Needs only
+Python's standard library."""
 
 import json
 import os
@@ -16,7 +17,7 @@ from harness import (DATA, MODELS, Work, checkpoint, expect_equal, expect_same_c
                      expect_same_file, fail, run)
 
 KILLS = 8
-NAMES = ["narrow", "conv", "wide"]  # none has the beginning of a checkpoint's name
+NAMES = ["narrow", "conv", "wide"]  # No name begins like that of a checkpoint ("step-").
 STEPS = {"narrow": 40, "conv": 12, "wide": 50}
 COPIES = {"narrow": 2, "conv": 3, "wide": 1}
 
@@ -70,7 +71,7 @@ train wide {
 
 
 def read_events(path):
-    """Returns the events of each job, without the job's name and their seconds."""
+    """Returns the events of each job in a log, without the job's name and the times."""
     events = {name: [] for name in NAMES}
     for line in path.read_text().splitlines():
         event = json.loads(line)
@@ -84,7 +85,7 @@ def without_starts(events):
 
 
 class Jobs:
-    """The program of all jobs, and each job's results alone."""
+    """The program with all jobs, and the results of each job's own program."""
 
     def __init__(self):
         self.work = work = Work(__doc__, "mlp", "cnn")
@@ -123,12 +124,14 @@ def test_all(jobs):
     expect_equal([line for line in text.splitlines() if line in NAMES], NAMES, "blocks")
     jobs.expect_trained(folder, "all")
     expect_equal(read_events(log), jobs.events, "log of all")
-    # Each resumed job is complete already: it gives its results, and nothing else.
+    # When complete jobs are resumed, each prints its results again, and nothing else
+    # happens.
     again = run(*jobs.command(folder, "--log", log, "--resume"))
     expect_equal(again, text, "results of what was complete")
     jobs.expect_trained(folder, "all again")
     jobs.expect_logged(log, "all again")
-    # Each job whose folder isn't empty fails separately.
+    # A new training fails for each job whose checkpoint folder isn't empty, and only for
+    # these.
     shutil.rmtree(folder / "conv")
     text = run(*jobs.command(folder), code=1)
     for name in ("narrow", "wide"):
@@ -141,17 +144,17 @@ def test_all(jobs):
 
 
 def test_one(jobs, trained):
-    """Runs a job alone, in all commands."""
+    """Tests all commands with one selected job."""
     work, binary = jobs.work, jobs.binary
     folder, log = work.folder / "one", work.folder / "one.jsonl"
     run(*jobs.command(folder, "--log", log, "--job", "conv"))
     jobs.expect_trained(folder, "by itself", ["conv"])
     expect_equal(sorted(os.listdir(folder)), ["conv"], "folders")
     expect_equal(read_events(log)["conv"], jobs.events["conv"], "its log")
-    # The other jobs' lines stay when one job resumes with the log.
+    # Resuming one job keeps the other jobs' lines in the log.
     run(*jobs.command(folder, "--log", log, "--job=narrow", "--resume"))
     jobs.expect_logged(log, "of two", ["conv", "narrow"])
-    # Compiled alone, a job is the same program as from a file of its own.
+    # Compiled with --job, a job gives the same program as from a file of its own.
     single = work.folder / "single"
     run(work.hftac, work.folder / "jobs.hfta", "--job=wide", "-o", single)
     expect_same_file(single, work.folder / "wide", "program of one job")
@@ -181,8 +184,9 @@ def test_one(jobs, trained):
 
 
 def run_killed(command, longest, most, numbers):
-    """Runs the command again and again, killed after at most `longest` seconds, until it
-    ends, or runs to its end after `most` kills. Returns the number of kills."""
+    """Runs a command repeatedly and kills it after a random time of at most `longest`
+    seconds, until a run ends by itself; after `most` kills, lets it run to its end.
+    `numbers` is the random generator. Returns the number of kills."""
     kills = 0
     while True:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
@@ -215,7 +219,8 @@ def test_kills(jobs):
 
 
 def test_interrupt(jobs):
-    """Ctrl-C saves the job that runs, and begins no other."""
+    """Tests that Ctrl-C saves the job that runs, and that the following jobs aren't
+    begun."""
     folder, log = jobs.work.folder / "stopped", jobs.work.folder / "stopped.jsonl"
     os.mkfifo(log)
     process = subprocess.Popen(
@@ -238,7 +243,7 @@ def test_interrupt(jobs):
 
 
 def test_pipe(jobs):
-    """A pipe's reader sees one log, up to its end."""
+    """Tests a log that is written to a named pipe: the reader sees all jobs as one log."""
     log = jobs.work.folder / "pipe"
     os.mkfifo(log)
     texts = []
@@ -252,7 +257,8 @@ def test_pipe(jobs):
 
 
 def test_missing_data(jobs):
-    """The other jobs go on; the one that failed does so later."""
+    """Tests that a job without its data fails while the others go on, and that it can be
+    resumed when the data are there."""
     folder, log = jobs.work.folder / "partial", jobs.work.folder / "partial.jsonl"
     pictures, away = (jobs.work.folder / name for name in ("cnn-image.npy", "away.npy"))
     pictures.rename(away)
@@ -264,7 +270,7 @@ def test_missing_data(jobs):
     run(*jobs.command(folder, "--log", log, "--resume"))
     jobs.expect_trained(folder, "after a failure")
     jobs.expect_logged(log, "after a failure")
-    # The data of one job must not be overwritten by the log of another one.
+    # The log of one job must not overwrite the data of another one.
     text = run(*jobs.command(folder, "--log", pictures, "--job", "wide", "--overwrite"),
                code=2)
     if "would replace" not in text:

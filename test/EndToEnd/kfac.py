@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A sweep preconditioned by K-FAC, whose copies differ in seed, damping, decay, both
-periods and the clip: each copy gets the bytes, factors and inverses too, that it gets
-alone; in turns of any width, in micro-batches, not fused, beside a copy that diverges and
-where others leave; and resumed at every step of a period. All methods are tested, and
-drawn targets. Needs only Python's standard library."""
+"""Tests a sweep preconditioned by K-FAC, whose copies differ in learning rate, seed,
+damping, decay, both periods and the clip. Each copy must get the same bytes as alone,
+including factors and inverses: in turns of any size, with micro-batches, without fusion,
+beside a copy that diverges, if other copies stop, and when resumed at any step of a period.
+All methods are tested, and sampled targets. Needs only Python's standard library."""
 
 import shutil
 
@@ -11,7 +11,7 @@ from harness import (Work, checkpoint, copy_file, expect_equal, expect_same_chec
                      expect_same_file, make_job, read_safetensors, run)
 
 STEPS = 11
-# The settings of each copy; the last one diverges.
+# The settings of each copy. The last one diverges, because of its learning rate.
 COPIES = [
     {"damping": 1e-2, "decay": 0.95, "factor_every": 1, "inverse_every": 3,
      "kl_clip": 1e-2, "lr": 1e-3, "seed": 3},
@@ -31,7 +31,8 @@ CASES = {
     "groups": ("  micro_batches 4, groups = 2", []),
     "unfused": ("", ["--no-fuse"]),
     "blocks": ("", ["--cuts=hidden"]),
-    # One micro-batch is tested too, as stages then have layers' rows.
+    # One micro-batch is tested too, as a stage then computes preconditioned gradients
+    # directly from the rows of layers.
     "stages": ("", ["--micro-batches=1",
                     '--pipeline=cuts = ["hidden"], order = zero_bubble']),
 }
@@ -75,7 +76,7 @@ def check_alone(work, kind, method, cases):
 
 
 def check_resumed(work, kind, method):
-    """After a stop at any step, the copies resume from their checkpoints."""
+    """Tests that the copies can be resumed after a stop at any step."""
     binary = work.compile(f"{kind}-{method}-resumed", make(kind, COPIES, "", method))
     whole = work.train(binary, "--every", 1, "--overwrite")
     for step in range(1, STEPS):
@@ -88,7 +89,8 @@ def check_resumed(work, kind, method):
 
 
 def check_leaving(work, kind):
-    """Copies that stop leave shared values to the others."""
+    """Tests that values that copies share are still updated when one of the copies
+    stops."""
     binary = work.compile(f"{kind}-leaving", make(kind, COPIES, "", "cholesky"))
     whole = work.train(binary, "--every", 4, "--overwrite")
     folder = work.folder / f"{kind}-left"

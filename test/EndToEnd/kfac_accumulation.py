@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Factors of K-FAC are summed in the type that the job accumulates in: with f64
-accumulation, none computed in f32 is farther from f64 than without it, and together they
-are nearer. Needs only Python's standard library."""
+"""Tests that K-FAC's factors are summed in the job's type of accumulation. With f64
+accumulation, no factor computed in f32 may be farther from the f64 result than with f32
+accumulation, and on average they must be nearer. Needs only Python's standard library."""
 
 from harness import (Work, checkpoint, copy_file, fail, make_job, read_safetensors)
 
@@ -11,7 +11,7 @@ PRECISIONS = {"f64": "f64", "f32": f"f32, {PARTS}",
 
 
 def train(work, kind, name):
-    """Returns the factors after one step."""
+    """Returns the factors after one step, as a dictionary from names to numbers."""
     job = make_job(kind, 1, f"  precision {PRECISIONS[name]}\n  precondition kfac()\n",
                    "sgd(lr = 0.1)")
     folder = work.train(work.compile(f"{kind}-{name}", job))
@@ -29,7 +29,7 @@ def main():
             errors = {name: max(abs(a - b) for a, b in zip(factors[name][key], exact))
                       for name in sums}
             largest = max(map(abs, exact))
-            # The terms of a sum are rounded to f32 in both.
+            # The factors' terms are rounded to f32 in both cases, hence the tolerance.
             if errors["wide"] > errors["f32"] + 1e-7 * largest:
                 fail(f"{kind}, {key}: in f64 off by {errors['wide']}, in f32 by "
                      f"{errors['f32']}")

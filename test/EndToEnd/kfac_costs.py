@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The costs that a program with K-FAC has measured decide which replica does what: which
-one inverts, which factors are summed together, and the times of a step that `--plan`
-prints, which are the sum of its tasks' times. They don't depend on the plan of the
-measured program; those of another program are refused. Needs only Python's standard
+"""Tests that costs measured by a program with K-FAC decide which replica does what: which
+one inverts a factor, and which factors are summed together. The step times that `--plan`
+prints must be the sums of the tasks' times. The plan must not depend on the plan of the
+measured program, and costs of another program must be refused. Needs only Python's standard
 library."""
 
 import json
@@ -35,7 +35,7 @@ train sweep {{
 }}
 """
 COPIES = 2
-# The seconds of a task for both copies.
+# The seconds that a task takes for both copies, by part.
 SECONDS = {"forward": 1, "backward": 2, "curvature": 0.5, "precondition": 0.25,
            "update": 3}
 
@@ -53,7 +53,9 @@ class Check:
                                                     replicas=replicas))
 
     def write_costs(self, measured, seconds, **fields):
-        """Writes costs in which each measured task takes these seconds for all copies."""
+        """Writes a costs file in which each measured task takes the seconds of its part for
+        all copies, 0 if `seconds` lacks the part. `fields` replace other fields. Returns
+        the path."""
         tasks = [{**task, "seconds": (task["copies"] / COPIES
                                       * seconds.get(get_part(task), 0))}
                  for task in measured["tasks"]]
@@ -66,8 +68,8 @@ class Check:
                              f"--costs={costs}"))
 
     def get_steps(self, job, costs):
-        """Returns the milliseconds of steps with inverses, with factors, and of
-        others."""
+        """Returns the milliseconds that --plan prints for steps with inverses, steps with
+        factors only, and other steps."""
         text = run(self.work.hftac, job, "--plan", f"--costs={costs}")
         if "preconditioner, by measured costs: " not in text:
             fail(f"--plan says nothing of measured costs:\n{text}")
@@ -85,8 +87,8 @@ class Check:
 
 def check_owners(check, measured):
     job = check.write("sweep")
-    # Inversions that take as long as a step are shared; those that take no time aren't
-    # sent.
+    # Inversions that take as long as a step are divided among the replicas. If inversions
+    # take no time, each replica does all of them, as sending the results would take longer.
     for seconds, owned in ((1, True), (1e-9, False)):
         costs = check.write_costs(measured, {**SECONDS, "invert": seconds})
         owners = get_numbers(check.plan(job, costs), "owners")
@@ -96,28 +98,31 @@ def check_owners(check, measured):
 
 
 def check_steps(check, measured):
-    """Sums and messages take a hundredth of a percent of a step."""
+    """Checks the step times that --plan prints. Besides the tasks, they may include less
+    than 0.1 percent for sums and messages."""
     job = check.write("sweep")
     costs = check.write_costs(measured, SECONDS)
     blocks = sum(get_part(task) == "update" for task in measured["tasks"])
     step = blocks * (SECONDS["forward"] + SECONDS["backward"] + SECONDS["update"]
                      + SECONDS["precondition"])
     expected = [step + blocks * SECONDS["curvature"]] * 2 + [step]
-    # The version with moments takes no time here, which is less than the other takes.
+    # SECONDS has no times for the tasks with moments, so these count as 0 s. As a task with
+    # moments can't be faster than the one without, hftac uses the latter's time.
     for got, wanted in zip(check.get_steps(job, costs), expected):
         if not 1 <= 1e-3 * got / wanted < 1.001:
             fail(f"steps of {got} ms, expected {1e3 * wanted}")
 
 
 def check_measured(check, measured):
-    """Costs that programs with other plans have measured give the same plan."""
+    """Tests that costs measured by programs with other plans give the same plan."""
     job = check.write("sweep")
     expected = check.plan(job, check.write_costs(measured, {**SECONDS, "invert": 1}))
     for placement in ("fraction(0.25)", "fraction(0.5)"):
         binary = check.work.compile("other", JOB.format(placement=placement,
                                                         replicas=REPLICAS))
         other = json.loads(run(binary, "bench", "--phases", "--json", "--steps", 8))
-        # The inversions of a block count together, whichever tasks do them.
+        # The tasks with which the other program inverts a block's factors share one second,
+        # as in the costs compared with.
         own = {block: sum(task["name"].split(".")[:2] == ["invert", block]
                           for task in other["tasks"]) for block in "0123"}
         costs = check.write_costs(other, SECONDS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes and runs what docs/kfac.md shows, on data that are made here, with few
-samples and steps. A block after `<!-- file: NAME -->` is a file, one after
-`<!-- run -->` is run. Needs only Python's standard library."""
+"""Writes the files and runs the commands that docs/kfac.md shows, on small made-up data and
+with few steps. A code block after `<!-- file: NAME -->` is a file, one after `<!-- run -->`
+is run. Needs only Python's standard library."""
 
 import argparse
 import gzip
@@ -50,7 +50,7 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     write_data(work / "data")
-    # The page's python3 is the one that runs this.
+    # The page's python3 must be the interpreter that runs this script.
     (work / "bin").mkdir()
     (work / "bin" / "python3").symlink_to(sys.executable)
     (work / "bin" / "hftac").symlink_to(options.hftac.resolve())

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Failures in one copy of a preconditioned sweep are reported, the copy goes on, and the
-others keep their bytes: factors that have no inverse, and a batch whose statistics aren't
-finite. Needs only Python's standard library."""
+"""Tests failures in one copy of a preconditioned sweep: factors that have no inverse, and a
+batch whose statistics aren't finite. They must be reported, the copy must go on, and the
+other copies must keep their bytes. Needs only Python's standard library."""
 
 import math
 
 from harness import (Work, checkpoint, copy_file, expect_equal, expect_same_file, fail,
                      make_blocks, read_log, read_npy, read_safetensors, run)
 from kfac import COPIES, make
-import make_data  # from a folder that harness knows
+import make_data  # from test/reference
 
 BATCH, SIDE, SAMPLES = 16, 8, 320
 STEPS = 12
-BAD = 4  # the step, from 0, that gets the large batch
+BAD = 4  # the step, counted from 0, that gets the batch with large numbers
 DROPPING = """
 model net(image: f32[batch, 1, 8, 8]) {{
   hidden = relu(linear(dropout(flatten(image), {}), 37))
@@ -24,8 +24,8 @@ DAMPINGS = [1e-2, 1e-2, 1e-1]
 
 
 def check_singular(work):
-    """Factors of one copy have no inverse at first: that is reported, and the copy goes
-    on as the others do."""
+    """Tests a copy whose factors have no inverse at first, because of its tiny damping. The
+    log must report this, and the copy must go on training with more damping."""
     copies = [COPIES[0], {**COPIES[0], "damping": 1e-16}, COPIES[0]]
     binary = work.compile("failing", make("mlp", copies, "", "cholesky"))
     log = work.folder / "failing.jsonl"
@@ -48,8 +48,8 @@ def check_singular(work):
 
 
 def write_spike(work):
-    """Writes data in which the squares of one batch's pixels are finite in f32, but no
-    longer are where dropout scales the kept ones by 16."""
+    """Writes images in which one batch is scaled so much that squares of its pixels are
+    finite in f32, but no longer are if dropout scales the kept pixels by 16."""
     values = read_npy(work.folder / "mlp-image.npy", "f")
     size = BATCH * SIDE * SIDE
     for i in range(BAD * size, (BAD + 1) * size):
@@ -59,7 +59,8 @@ def write_spike(work):
 
 
 def train_spike(work, name, rates, dampings):
-    """Returns the checkpoint, and the log's events."""
+    """Trains copies with these dropout rates and dampings. Returns the last checkpoint, and
+    the log's events."""
     def write(values):
         return str(values if len(values) > 1 else values[0])
 
@@ -78,7 +79,7 @@ def train_spike(work, name, rates, dampings):
 
 
 def check_infinite(work):
-    """A statistic is infinite in one copy alone."""
+    """Tests a batch for which the statistics of only one copy are infinite."""
     write_spike(work)
     folder, events = train_spike(work, "spike", RATES, DAMPINGS)
     skipped = {event["step"]: event["skipped_statistics"] for event in events

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Compares K-FAC's factors with the Fisher matrix itself, which is computed here from the
-formulas of a network of two layers with tanh between them, in f64.
+"""Compares K-FAC's factors with the exact Fisher matrix, which is computed here in f64 from
+the derivatives of a network of two layers with tanh between them. The cases:
 
-    exact    a batch of one sample, each class in turn its label: the mean of
-             kron(A, G) by the classes' probabilities is the block of the Fisher
-             matrix of each layer, within 1e-10: dense, and a convolution with one
-             position of output
-    sampled  the mean of G over 4096 steps that draw targets agrees with the losses'
-             Fisher matrices within 5 %
-    kept     values that aren't preconditioned, losses and input factors don't depend on
-             whether targets are drawn, to the bit
+    exact    With a batch of one sample, and each class in turn as its label, the mean of
+             kron(A, G), weighted by the classes' probabilities, is the layer's block of
+             the Fisher matrix within 1e-10. This is tested for a dense layer, and for a
+             convolution whose output has one position.
+    sampled  The mean of G over 4096 steps with sampled targets is the Fisher matrix of
+             the loss within 5 %.
+    kept     Input factors and layers that aren't preconditioned are the same to the bit
+             whether or not targets are sampled.
 
 Needs only Python's standard library."""
 
@@ -18,7 +18,7 @@ import math
 
 from harness import (Work, checkpoint, copy_file, expect_equal, fail, make_blocks,
                      read_log, read_safetensors)
-import make_data  # from a folder that harness knows
+import make_data  # from test/reference
 
 EXACT = 1e-10
 DRAWS = 4096
@@ -99,7 +99,8 @@ def kron(a, b):
 #===------------------------------------------------------------------------===#
 
 class Network:
-    """Two layers, [out, in] with a bias each, as a checkpoint has them."""
+    """The parameters of the network's two layers, read from a checkpoint's tensors. Each
+    row of a layer has an output's weights, followed by its bias."""
 
     def __init__(self, tensors):
         def read(name):
@@ -113,7 +114,8 @@ class Network:
         self.hidden, self.output = read("hidden"), read("output")
 
     def run(self, x):
-        """Returns the inputs of both layers, and the outputs."""
+        """Returns the inputs of both layers, with a 1 appended for the bias, and the
+        outputs."""
         first = [*x, 1.0]
         hidden = [math.tanh(row[0]) for row in
                   multiply(self.hidden, [[value] for value in first])]
@@ -122,8 +124,8 @@ class Network:
         return {"hidden": first, "output": second}, [row[0] for row in outputs]
 
     def get_jacobians(self, inputs):
-        """Returns the derivatives of the outputs by each layer's outputs, [outputs,
-        own]."""
+        """Returns, for each layer, the Jacobian of the network's outputs with respect to
+        the layer's outputs, a matrix [network outputs, layer outputs]."""
         slopes = [1 - value * value for value in inputs["output"][:-1]]
         weight = [row[:-1] for row in self.output]
         return {"hidden": [[value * slope for value, slope in zip(row, slopes)]
@@ -139,8 +141,9 @@ def soften(outputs):
 
 
 def get_fisher(loss, outputs, label):
-    """Returns E[g g^T] of a sample's terms, with g by the outputs, over drawn targets,
-    times the terms' weights."""
+    """Returns the expectation of g g^T for one sample, times the weights of its terms. Here
+    g is the gradient of the loss with respect to the outputs, for targets drawn from the
+    model's distribution."""
     if loss.startswith("cross_entropy"):
         weight = 1.0
         if loss == WEIGHTED:
@@ -163,7 +166,8 @@ def get_fisher(loss, outputs, label):
 #===------------------------------------------------------------------------===#
 
 def write_inputs(work, kind, count, repeated=False):
-    """Writes `count` samples, or one sample `count` times."""
+    """Writes `count` random samples, or one random sample `count` times, and returns
+    them."""
     shape, _ = MODELS[kind]
     size = math.prod(shape)
     values = [2 * make_data.uniform(91, i) - 1
@@ -181,7 +185,8 @@ def write_labels(work, code, values, shape):
 
 
 def train(work, name, kind, loss, steps, batch, clauses, *flags, every=None):
-    """Trains with a rate so small that parameters don't change."""
+    """Trains with a learning rate so small that the parameters don't change. Returns the
+    folder of the checkpoints."""
     job = MODELS[kind][1] + make_blocks(
         'x = npy("x.npy"), label = npy("label.npy")', loss,
         "sgd(lr = 1e-30)", steps, f"{batch}, shuffle = false", "net(x)", clauses)
@@ -220,7 +225,8 @@ def check_exact(work, kind):
 
 
 def check_sampled(work, kind, loss):
-    """Tests two copies with seeds of their own."""
+    """Compares the mean of G over many steps with the exact Fisher matrix, in two copies
+    with different seeds."""
     name = loss.partition("(")[0]
     samples = write_inputs(work, kind, SAMPLES)
     counts = [True] * SAMPLES
@@ -264,8 +270,9 @@ def check_sampled(work, kind, loss):
 
 
 def check_kept(work):
-    """After one step, the layers that aren't preconditioned have moved by their
-    gradients."""
+    """Checks after one step that sampled targets change only the preconditioned layers,
+    their output factors and their inverses. The other layers moved by their plain
+    gradients, which must be equal."""
     write_inputs(work, "dense", SAMPLES)
     write_labels(work, "q", [i % CLASSES for i in range(SAMPLES)], (SAMPLES,))
     found = {}

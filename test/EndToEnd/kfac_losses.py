@@ -5,7 +5,7 @@ PyTorch. Needs only Python's standard library.
 
     kfac_losses.py --hftac HFTAC --work DIR [--golden DIR] [--alone] CASE...
 
-With --alone each copy is trained alone, too: its checkpoint is the same file.
+With --alone, each copy is also trained alone, and must give the same checkpoint.
 """
 
 import argparse
@@ -18,19 +18,21 @@ from harness import (REFERENCE, checkpoint, copy_file, expect_equal,
 
 sys.path.insert(0, str(REFERENCE))
 
-import kfac_cases  # noqa: E402  (beside the golden files)
+import kfac_cases  # noqa: E402  (from test/reference)
 
 MODELS = REFERENCE.parent / "models" / "kfac"
 RELATIVE = 1e-8
 STATE = ("input_", "output_", "factor/")
-# Golden files lack these: weights follow from the periods, and bases aren't unique.
+# State that golden files lack: weights follow from the periods, and bases and eigenvalues
+# aren't unique.
 UNCOMPARED = ("input_factor_weight/", "output_factor_weight/", "factor_weight/",
               "input_basis/", "output_basis/", "input_eigenvalues/",
               "output_eigenvalues/")
 
 
 def unpack_basis(basis, values):
-    """Returns the lower triangles of Q d Q^T for Q [blocks, n, n] and d [blocks, n]."""
+    """Returns the lower triangles of Q d Q^T for each block, in row-major order. `basis`
+    holds Q [blocks, n, n], `values` holds d [blocks, n]."""
     n = len(basis) // len(values)
     blocks = len(values) // n
     packed = []
@@ -43,8 +45,9 @@ def unpack_basis(basis, values):
 
 
 def read_state(path, velocity):
-    """A checkpoint's tensors of curvature, and sgd's if `velocity`: name to flat
-    numbers."""
+    """Returns the tensors of K-FAC's state in a checkpoint, and sgd's velocities if
+    `velocity`, as a dictionary from names to lists of numbers. A basis and its eigenvalues
+    become one tensor, named spectrum, that doesn't depend on the choice of the basis."""
     tensors = read_safetensors(path)
     wanted = (*STATE, "velocity/") if velocity else STATE
     state = {name: numbers for name, (_, _, numbers) in tensors.items()
@@ -58,7 +61,7 @@ def read_state(path, velocity):
 
 
 class Training:
-    """A case's job, compiled and trained."""
+    """A case's job, compiled and trained on construction, with its checkpoints and log."""
 
     def __init__(self, options, case, work):
         self.work = work

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Preconditioned networks in stages train to the bytes, factors, inverses and logs too,
-of the program without stages: in each order, with recomputed activations, on one rank and
-on several, with replicas, which may share the work; also when another pipeline resumes
-them. By default, a part of the cases is run, with --long all of them. Several ranks need
-Open MPI's mpirun, and are left out without it; everything else needs only Python's
-standard library.
+"""Tests preconditioned networks in pipeline stages. They must train to the same bytes,
+factors, inverses and logs as the program without stages: in each order, with recomputed
+activations, on one rank and on several, with replicas, which may share the work, and when
+resumed by another pipeline. By default, only some of the cases are run; --long runs all of
+them. Several ranks need Open MPI's mpirun, and are left out without it; everything else
+needs only Python's standard library.
 
     kfac_pipelines.py --hftac HFTAC --work DIR [--long] [--name NETWORK]
                       [--part stages|placements|local|sampled]
@@ -27,7 +27,8 @@ from pipeline_orders import CHUNKS_OF_ORDERS, make_random_order, write_rows
 from trainings import expect_same_training, expect_trained, read_training
 
 COPIES, STEPS, BATCH = 3, 6, 48
-# The settings of each copy, so that some copies are due where others aren't.
+# The settings of each copy. The periods differ, so that in some steps only some copies
+# update factors or inverses.
 LISTS = {
     "lr": [3e-2, 1e-2, 1e-1], "damping": [1e-2, 3e-3, 3e-2], "decay": [0.95, 0.5, 0],
     "factor_every": [1, 2, 3], "inverse_every": [2, 5, 3], "kl_clip": [1e-2, 0, 1e-3],
@@ -35,8 +36,8 @@ LISTS = {
 
 
 def write_reused(folder):
-    """Writes layers that share values across stages: a weight and a bias that two layers
-    use, a bias that is added after a cut, the data and a hidden value that layers of two
+    """Writes a model whose stages share values: a weight and a bias that are used twice, a
+    bias that is added after a cut, and the data and a hidden value that layers of two
     stages read."""
     def multiply(source, weight, result):
         return node("MatMul", [source, weight], [result], name=result)
@@ -74,7 +75,8 @@ def write_reused(folder):
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """A model, the cuts that divide it into four parts, and the settings of its job."""
+    """A model, the cuts that divide it into four parts, and the settings of its job.
+    `first_damping` is the damping of copy 0."""
     source: str
     cuts: tuple
     method: str
@@ -88,8 +90,8 @@ class Network:
 
 
 NETWORKS = {
-    # It has stages with and without layers of their own, dropout, and inverses that fail
-    # in one copy.
+    # This network has stages with and without layers of their own, a dropout, and, because
+    # of copy 0's tiny damping, inversions that fail in one copy.
     "mlp": Network("""
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(linear(flatten(image), 37))
@@ -166,7 +168,8 @@ class Check:
         return read_training(self.folder / name, self.folder / f"{name}.jsonl", STEPS)
 
     def expect_same(self, binary, expected, ranks):
-        """Compares on each of `ranks` with the training without stages."""
+        """Trains `binary` on each number of ranks in `ranks`, and compares with the
+        training without stages. Without mpirun, only one rank is tested."""
         for count in ranks:
             if count > 1 and not self.has_ranks:
                 continue
@@ -178,7 +181,8 @@ class Check:
         self.expect_same(self.compile(net, f"{net}-{name}", *clauses), expected, ranks)
 
     def make_order(self, net, name):
-        """The pipeline of four parts in an order."""
+        """Returns the pipeline clause for four parts in the order `name`. For "file",
+        writes a random order."""
         cuts = ", ".join(f'"{cut}"' for cut in NETWORKS[net].cuts)
         order = name
         if name == "file":
@@ -189,8 +193,9 @@ class Check:
         return f"pipeline cuts = [{cuts}], order = {order}{chunks}"
 
     def check_orders(self, net, orders, again):
-        """Checks four stages, or two of two parts each; the orders in `again` recompute
-        activations."""
+        """Compares pipelines of four stages, or of two stages with two parts each, in each
+        order, with the program without stages. Orders in `again` are tested with recomputed
+        activations. Returns the results without stages."""
         clause = "micro_batches 8"
         expected = self.train(self.compile(net, f"{net}-uncut", clause))
         expect_trained(expected, STEPS, COPIES, net)
@@ -206,8 +211,9 @@ class Check:
         return expected
 
     def check_replicas(self, net, clauses=()):
-        """Checks two stages of two replicas, and of two and one; on two ranks, a rank has
-        replicas of both stages or of one."""
+        """Compares two stages of two replicas each, and of two and one, with the program
+        without stages. With two ranks, a rank runs replicas of both stages or of one,
+        depending on `replicas`."""
         clause = "micro_batches 8, groups = 4"
         expected = self.train(self.compile(net, f"{net}-groups", clause))
         cut = NETWORKS[net].cuts[1]
@@ -218,8 +224,9 @@ class Check:
                          *clauses)
 
     def compile_placement(self, net, method, placement, replicas, order, *clauses):
-        """Compiles a pipeline with a stage for each of `replicas`, or, with `chunks`, of
-        all parts; "forced": each factor has an owner of its own."""
+        """Compiles a pipeline with one stage per element of `replicas`. With `chunks` in
+        `order`, each stage has several parts. The prefix "forced " of `placement` gives
+        each factor another owner than the one before it."""
         cuts = NETWORKS[net].cuts
         if replicas.count(",") == 1 and "chunks" not in order:
             cuts = cuts[1:2]
@@ -231,9 +238,9 @@ class Check:
                             placement=placement.removeprefix("forced "))
 
     def check_placements(self, net, method, uncut, cases):
-        """Checks stages whose replicas share the work; the last program also resumes from
-        where the first one was stopped. `uncut` is the placement of the program without
-        stages."""
+        """Compares pipelines whose replicas share K-FAC's work with the program without
+        stages, whose placement is `uncut`. Then stops a training of the first pipeline, and
+        resumes it with the last one."""
         clause = "micro_batches 8, groups = 4"
         name = re.sub(r"\W+", "-", f"{net} {method} {uncut}")
         expected = self.train(self.compile(net, name, clause, placement=uncut,
@@ -253,7 +260,7 @@ class Check:
         print(f"equal: {net}, {method}, placements", flush=True)
 
     def train_until(self, binary, ranks, step):
-        """The folder of the last checkpoint of a training that ends early."""
+        """Trains until `step` and returns the folder of the checkpoint."""
         folder = self.folder / f"{binary.name}-stopped"
         command = [binary, "train", "--data", self.folder, "--checkpoint", folder,
                    "--no-progress", "--overwrite", "--steps", step]
@@ -264,7 +271,8 @@ class Check:
         return folder / f"step-{step:08d}"
 
     def resume(self, saved, binary, ranks, expected):
-        """A program goes on from another one's checkpoint."""
+        """Lets `binary` continue from another program's checkpoint, and compares the last
+        checkpoint."""
         folder = self.folder / f"{binary.name}-on-{ranks}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.with_suffix(".jsonl").unlink(missing_ok=True)
@@ -281,7 +289,8 @@ class Check:
         self.equal += 1
 
     def check_resumed(self, net, expected):
-        """Stops a training after each step, and resumes it by other stages."""
+        """Stops a training after each step, and resumes it with a pipeline of other
+        stages."""
         clause = "micro_batches 8"
         first = self.compile(net, f"{net}-stopped", clause,
                              self.make_order(net, "one_f_one_b"))
@@ -306,7 +315,8 @@ class Check:
         print(f"equal: {net}", flush=True)
 
 
-# The orders, and those with recomputed activations, that are checked by default.
+# For each network, the orders that are checked by default, and the orders that are checked
+# with recomputed activations.
 SHORT = {
     "mlp": (("one_f_one_b", "zero_bubble"), ()),
     "reused": (("all_forwards_first", "zero_bubble"), ("one_f_one_b",)),
@@ -315,8 +325,9 @@ SHORT = {
 }
 
 
-# By network and method: the placement of the program without stages, and those of stages,
-# with their replicas, order, numbers of ranks, and other clauses.
+# For each network and method: the placement of the program without stages, and a list of
+# pipelines, each with its placement, replicas, order, numbers of ranks, and further
+# clauses.
 PLACEMENTS = {
     ("mlp", "cholesky"): ("auto", [
         ("forced balanced", "[2, 2]", "one_f_one_b", (1, 2, 4)),
@@ -349,7 +360,7 @@ LOCAL = {
     ("tied", "eigen"): ("local", [
         ("local", "[2, 2]", "one_f_one_b", (1, 4))]),
 }
-# With drawn targets, a second backward goes through the stages.
+# With sampled targets, a second backward goes through the stages.
 SAMPLED = {
     ("mlp", "cholesky, fisher = sampled"): ("auto", [
         ("auto", "[1, 1, 1, 1]", "one_f_one_b", (1, 4)),

@@ -1,5 +1,5 @@
-"""Reads and changes the plans in modules of how replicas share K-FAC's work. Needs only
-Python's standard library."""
+"""Reads and changes the plan, in a module's text, of how replicas share K-FAC's work. Needs
+only Python's standard library."""
 
 import re
 
@@ -9,7 +9,7 @@ PLAN = re.compile(r"hfta\.kfac_plan = (\[\{.*?\}\]|\{[^}]*\})")
 
 
 def find_plan(text):
-    """Returns the plan of a module, or of its stages, as text."""
+    """Returns the text of a module's plan, or of the list of its stages' plans."""
     found = PLAN.search(text)
     if not found:
         fail("the module has no plan of K-FAC")
@@ -22,20 +22,21 @@ def get_numbers(plan, name):
 
 
 def deal_owners(plan):
-    """Gives each factor another owner than the one before it."""
+    """Returns owners for a plan's factors, such that consecutive factors have different
+    owners."""
     rows, columns = get_numbers(plan, "grid")
     return [number % rows * columns + column
             for number, column in enumerate(get_numbers(plan, "columns"))]
 
 
 def join_buckets(plan):
-    """Sums all factors at once."""
+    """Returns sizes of buckets: one bucket that sums all factors at once."""
     return [len(get_numbers(plan, "sizes"))]
 
 
 def change_lists(plan, lists):
-    """Returns the plan with the lists of these names, in each stage's plan, replaced by
-    the results of functions."""
+    """Returns the plan's text with some lists replaced, in each stage's plan. `lists` maps
+    the name of a list to a function from a plan's text to the new list."""
     def change(found):
         one = found.group(0)
         for name, make in lists.items():
@@ -47,8 +48,8 @@ def change_lists(plan, lists):
 
 
 def compile_forced(hftac, job, binary, *flags, **lists):
-    """Compiles a job with other lists in its plan; without any, each factor has an owner
-    of its own."""
+    """Compiles a job with lists of its plan replaced as in change_lists. By default,
+    consecutive factors get different owners. Returns `binary`."""
     plan = change_lists(find_plan(run(hftac, job, "--emit=train", "-o", "-", *flags)),
                         lists or {"owners": deal_owners})
     fused = run(hftac, job, "--emit=fused", "-o", "-", *flags)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A preconditioned sweep of 2 or 4 replicas that share K-FAC's work, on any number of
-ranks, gets the bytes, factors and inverses too, of one rank with as many groups; so it
-does when it resumes on another number of ranks, and with a plan in which each factor has
-an owner of its own, or all factors are summed at once. With factors of one group's
-samples, bytes follow from the groups alone. Needs only Python's standard library and an
-MPI launcher.
+"""Tests a preconditioned sweep of 2 or 4 replicas that share K-FAC's work. On any number of
+ranks it must get the same bytes, factors and inverses too, as one rank with as many
+groups; also when resumed on another number of ranks, and with plans in which consecutive
+factors have different owners, or all factors are summed at once. With `placement = local`,
+where factors come from one group's samples, the bytes must follow from the groups alone.
+Needs only Python's standard library and an MPI launcher.
 
     kfac_ranks.py --hftac HFTAC --work DIR [--part two|four|local|sampled]
 """
@@ -19,7 +19,7 @@ from kfac import COPIES, STEPS, make
 from kfac_plans import compile_forced, join_buckets
 from mpirun import run_ranks
 
-# The last step that the stopped training has saved.
+# The step after which a training is stopped, to be resumed later.
 STOPPED = 5
 
 
@@ -31,8 +31,8 @@ def write_job(kind, method, replicas, placement, parts="micro_batches 4",
 
 
 class Check:
-    """Checks programs of one job against `alone`, a program of one replica: by default
-    the one that sums all groups' moments."""
+    """Compares programs of one job with `alone`, a program of one replica; by default, the
+    one with as many groups as replicas, which sums the moments of all groups."""
 
     def __init__(self, work, kind, method, replicas, alone=None):
         self.work, self.kind, self.method = work, kind, method
@@ -44,7 +44,8 @@ class Check:
         self.expected = self.train(alone, alone.name, 1)
 
     def train(self, binary, name, ranks, *flags):
-        """The last checkpoint and the steps of the log."""
+        """Trains, and returns the folder of the checkpoints and the step and curvature
+        events of the log."""
         folder = self.work.folder / f"{self.name}-{name}-on-{ranks}"
         log = self.work.folder / f"{self.name}-{name}-on-{ranks}.jsonl"
         command = [binary, "train", "--data", self.work.folder, "--checkpoint", folder,
@@ -72,7 +73,8 @@ class Check:
         return binary
 
     def check_resumed(self, binary, before, after):
-        """Stops on `before` ranks, and resumes on `after` ranks."""
+        """Stops a training on `before` ranks, resumes it on `after` ranks, and compares the
+        result."""
         name = f"resumed-{before}-{after}"
         folder, _ = self.train(binary, name, before, "--steps", STOPPED)
         command = [binary, "train", "--data", self.work.folder, "--checkpoint", folder,
@@ -83,7 +85,7 @@ class Check:
                                f"{self.name}, resumed on {after} of {before} ranks")
 
     def force(self, placement, counts, pipeline="", **lists):
-        """Checks a plan with other lists; see compile_forced."""
+        """Compares a program whose plan has other lists; see compile_forced."""
         name = "-".join(["forced", re.sub(r"\W+", "-", placement), *lists])
         job = self.work.write_job(
             f"{self.name}-{name}",
@@ -117,7 +119,8 @@ def check_four(work):
 
 
 def check_local(work):
-    """Several replicas have a group together, or one replica has several groups."""
+    """Tests factors of one group's samples, where several replicas share a group or one
+    replica has several groups."""
     for kind, method in (("mlp", "cholesky"), ("cnn", "eigen")):
         groups = make(kind, COPIES, "  micro_batches 4, groups = 4", method)
         alone = work.compile(f"{kind}-local",
@@ -132,7 +135,7 @@ def check_local(work):
 
 
 def check_sampled(work):
-    """Drawn targets depend on the sample's position in the whole batch."""
+    """Tests sampled targets, which depend on the sample's position in the whole batch."""
     for kind in ("mlp", "cnn"):
         check = Check(work, kind, "sampled", 4)
         check.check("balanced", [1, 3])

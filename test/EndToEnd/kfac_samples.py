@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The axis of a model's samples doesn't matter to K-FAC: a network that puts positions
-first, or merges them with the samples, gets the factors that it gets with the samples in
-front. Needs only Python's standard library."""
+"""Tests that K-FAC doesn't depend on which axis has a model's samples. A network that puts
+positions first, or merges them with the samples, must get the same factors as with the
+samples first. Needs only Python's standard library."""
 
 import sys
 
@@ -13,7 +13,8 @@ sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 from make_data import uniform, write_npy  # noqa: E402
 from onnx_writer import (graph, integers, model, node, tensor, value)  # noqa: E402
 
-# There are twice as many positions as samples, so neither axis is identified by its size.
+# There are twice as many positions as samples in a batch, so that the number of samples
+# divides the sizes of both axes and doesn't tell which of them has the samples.
 BATCH, POSITIONS, WIDTH = 4, 8, 6
 SAMPLES, STEPS = 16, 4
 
@@ -23,8 +24,9 @@ def numbers(seed, count):
 
 
 def make_model(layout):
-    """Makes a linear layer, a norm and another linear layer, between transpositions that
-    undo each other."""
+    """Makes a linear layer, a layer norm and another linear layer. Depending on `layout`,
+    samples and positions are swapped or merged before these layers, and restored after
+    them."""
     moves = {
         "samples": ([], []),
         "positions": ([node("Transpose", ["x"], ["in"], "swap", perm=[1, 0, 2])],

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Preconditioned sweeps train on three threads to the bytes of one, by each method, and
-on four ranks that share K-FAC's work, if there is an MPI launcher: scripts/check-threads
-looks for data races in these programs. Needs only Python's standard library."""
+"""Trains preconditioned sweeps on three threads, with each method, and compares the bytes
+with those of one thread; also on four ranks that share K-FAC's work, if there is an MPI
+launcher. scripts/check-threads uses these programs to look for data races. Needs only
+Python's standard library."""
 
 import shutil
 

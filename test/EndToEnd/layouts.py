@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Models share a part, and only some of them have convolutions or pooling that want
-channels last: each copy's bytes are those of its run alone, whichever copies are in the
-array. Needs only Python's standard library."""
+"""Tests models that share a part, and of which only some have convolutions or pooling,
+which are faster with channels last. Each copy's bytes must be the same as alone, whichever
+copies are in the array. Needs only Python's standard library."""
 
 import sys
 
@@ -29,7 +29,8 @@ def floats(name, *dims):
 
 
 class Model:
-    """Nodes one after another, and the tensors that they read."""
+    """A chain of nodes, each of which reads the one before it, and the tensors that they
+    read."""
 
     def __init__(self):
         self.nodes, self.tensors, self.last = [], [], "image"
@@ -61,13 +62,14 @@ class Model:
 
 
 def affine(model):
-    """Adds the trained beginning of all models, of which each copy has its own."""
+    """Adds a common beginning with trained parameters, which each copy has for itself."""
     return (model.parameter("Mul", "scale", CHANNELS, 1, 1)
             .parameter("Add", "shift", CHANNELS, 1, 1).add("Tanh", name="t"))
 
 
 def normalized(model):
-    """Adds the beginning of all models on data alone, which is computed once for all."""
+    """Adds a common beginning that depends on data alone up to its last node, so that it is
+    computed once for all copies."""
     return (model.add("Softplus", name="s")
             .add("ReduceMean", name="m", axes=[0, 2, 3], keepdims=1)
             .add("Sub", "s", name="centred")
@@ -87,7 +89,7 @@ def pooled(model):
 
 
 def reshaped(model):
-    """Adds a value after a reshape, which the backward recomputes or reads."""
+    """Adds a value between two reshapes, which the backward recomputes or reads."""
     model.tensors += [integers("rows", [-1, CHANNELS, SIZE * SIZE]),
                       integers("grid", [-1, CHANNELS, SIZE, SIZE])]
     model.add("Reshape", "rows", name="flat").add("Sigmoid", name="g")
@@ -95,7 +97,7 @@ def reshaped(model):
 
 
 def branched(model):
-    """Adds the common part again, beside a convolution of it."""
+    """Adds a convolution of the common beginning, multiplied by that beginning."""
     before = model.last
     return model.conv("k").add("Mul", before, name="gate")
 
@@ -126,7 +128,8 @@ class Check:
             name, text, "--data", self.work.folder)), STEPS)
 
     def check(self, start):
-        """Checks all parts after one start: each alone, in pairs, all together."""
+        """Trains the models that begin with `start` alone, in pairs, and all together, and
+        compares each copy with its model alone."""
         paths, alone = [], []
         rates = [0.05 * (index + 1) for index in range(len(PARTS))]
         for part, rate in zip(PARTS, rates):

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Three of eight copies stop after step 4 and two more after step 8: the others train to
-the bytes that they get beside all, and those that stopped keep what they had. This holds
-in an array of one model, in micro-batches, not fused, and for models that differ in part.
-Needs only Python's standard library."""
+"""Tests copies that stop: of eight, three stop after step 4 and two more after step 8. The
+others must train to the same bytes as if all went on, and the stopped ones must keep their
+values. This is tested with one model, with micro-batches, without fusion, and with models
+that differ in part. Needs only Python's standard library."""
 
 import partial_fusion
 from harness import (checkpoint, copy_file, expect_equal, expect_same_file,
                      read_safetensors)
 
 COPIES = 8
-# The copies that train in the steps up to each of these.
+# For each of these steps, the copies that are trained up to it.
 LIVE = {4: range(COPIES), 8: (0, 2, 4, 6, 7), 14: (2, 6, 7)}
 LAST = max(LIVE)
 RATES = [1e-3 * (1 + copy) for copy in range(COPIES)]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tests scaled losses: the changes of a scale by overflows and by steps without one,
-compared with a formula that is written again here; that a copy gets the same alone, and
-when resumed; that powers of two change no bit where nothing is rounded to f16; and that a
-GPU's program does the same. Needs only Python's standard library."""
+"""Tests loss scaling. The changes of a scale, by overflows and by steps without overflow,
+are compared with a computation in Python. A copy must get the same alone, without fusion,
+and when resumed; scales that are powers of two must change no bit if nothing is rounded to
+f16; and a program for a GPU must do the same. Needs only Python's standard library."""
 
 import math
 import os
@@ -37,8 +37,8 @@ def to_half(value):
 
 
 def find_gradients(weight, bias, scale):
-    """Returns gradients of the loss times the scale; the loss is the mean of squared
-    differences, and products multiply numbers of f16."""
+    """Returns the gradients of the loss times the scale. The loss is the mean of squared
+    differences; operands of products are rounded to f16."""
     gradient, shift = [0.0] * 3, 0.0
     for sample, target in zip(SAMPLES, TARGETS):
         inputs = [to_half(x) for x in sample]
@@ -51,7 +51,7 @@ def find_gradients(weight, bias, scale):
 
 
 def simulate(numbers, rate, scale, limit=math.inf):
-    """Weights and bias after all steps of Adam, and the scale's state."""
+    """Returns weights and bias after all steps of Adam, and the state of the loss scale."""
     good = skipped = taken = 0
     first, second = [0.0] * 4, [0.0] * 4
     for _ in range(STEPS):
@@ -101,7 +101,8 @@ def expect_simulated(folder, initial, what, limit=math.inf):
 
 
 def read_initial(binary, folder):
-    """Reads the values that no step of a program with rates of 0 changes."""
+    """Returns the initial values of each copy. The program has learning rates of 0, so that
+    a step doesn't change them."""
     run(binary, "train", "--data", folder, "--checkpoint", folder / "initial",
         "--steps", "1", "--no-progress")
     tensors = [read(folder / "initial", 1, copy) for copy in range(COPIES)]
@@ -109,14 +110,15 @@ def read_initial(binary, folder):
 
 
 def check_line(work):
-    """Returns the program, its checkpoints, and what each copy begins with."""
+    """Compares trainings with the computation in Python, without and with clipping. Returns
+    the program, its checkpoint folder, and each copy's initial values."""
     binary = work.compile("line", make_line(RATES, CLAUSES))
     still = work.compile("still", make_line([0, 0, 0], CLAUSES))
     initial = read_initial(still, work.folder)
     log = work.folder / "line.jsonl"
     folder = work.train(binary, "--log", log, "--log-every", "1")
     expect_simulated(folder, initial, "line")
-    # Each line of the log has the values that its step was computed with.
+    # A line of the log has the scale with which its step was computed.
     lines = [line for line in read_log(log) if line["event"] == "step"]
     expect_equal(lines[0]["loss_scale"], SCALES, "the first step's scales")
     expect_equal(lines[0]["skipped_steps"], [1, 0, 1], "steps skipped at first")
@@ -134,7 +136,8 @@ def check_line(work):
 
 
 def train_resumed(work, binary):
-    """Trains half of the steps, then the rest."""
+    """Trains half of the steps, resumes with the rest, and returns the checkpoint
+    folder."""
     folder = work.folder / f"{binary.name}-resumed"
     for steps, flags in ((STEPS // 2, []), (STEPS, ["--resume"])):
         run(binary, "train", "--data", work.folder, "--checkpoint", folder,
@@ -143,7 +146,8 @@ def train_resumed(work, binary):
 
 
 def check_line_otherwise(work, binary, folder):
-    """Checks copies fused, apart, alone, and resumed in the middle of overflows."""
+    """Checks that copies get the same bytes without fusion, alone, and when resumed in the
+    middle of overflows."""
     expected = checkpoint(folder, STEPS)
     apart = work.train(work.compile("apart", make_line(RATES, CLAUSES), "--no-fuse"))
     expect_same_checkpoint(checkpoint(apart, STEPS), expected, "copies compiled alone")
@@ -159,8 +163,8 @@ def check_line_otherwise(work, binary, folder):
 
 
 def check_powers_of_two(work):
-    """If nothing is rounded to f16, a scale changes nothing but itself, also within a
-    budget of memory."""
+    """Checks that scales that are powers of two change only the scale's own state if
+    nothing is rounded to f16, also within a memory budget."""
     clauses = "  micro_batches 2\n  clip_norm 0.5\n"
     plain = work.train(work.compile("plain", make_job("mlp", STEPS, clauses)))
     scaled = make_job("mlp", STEPS, clauses + "  loss_scale [1024, 0.25, 65536]\n"
@@ -180,7 +184,8 @@ def check_powers_of_two(work):
 
 
 def check_narrow_state(work):
-    """A skipped step keeps its old values in the stored type."""
+    """Trains with state or parameters of a narrow type on a GPU, where a skipped step must
+    keep the old values in that type. Only checks that these programs compile and run."""
     for stored in ("state = bf16", "parameters = f16"):
         job = make_job("mlp", 3, f"  precision f32, {stored}\n  loss_scale 1024\n")
         binary = work.compile("narrow", job, "--target=cuda", "--gpu-code=emulated",

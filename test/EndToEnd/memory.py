@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Memory is known at compile time: a training process' own memory stays within the peak
-that `info` prints, plus the decompressed data and 32 MiB. `info` lists the segments that
-make up the peak, the tasks, and each layer's parameter, input and output gradient. Turns
-of any width train to the same bytes in it."""
+"""Tests that memory is known at compile time. A training process' anonymous memory must
+stay below the peak that `info` prints, plus the decompressed data and 32 MiB. `info` must
+list the segments that make up the peak, the tasks, and each layer's parameter, input and
+output gradient. Turns of any size must train to the same bytes."""
 
 import gzip
 import json
@@ -46,7 +46,8 @@ LAYERS = {
 
 
 def write_data(folder):
-    """Writes data as in the MNIST files: images compressed, labels plain."""
+    """Writes data in the form of the MNIST files: images compressed, labels
+    uncompressed."""
     image = bytes(i * 7 % 251 for i in range(SIDE * SIDE))
     header = struct.pack(">IIII", 0x00000803, SAMPLES, SIDE, SIDE)
     with gzip.open(folder / "images.gz", "wb", compresslevel=1) as file:
@@ -70,7 +71,8 @@ def check_layers(layers):
 
 
 def check_plan(info):
-    """The peak is the sum of its parts, and the segments are those of the plan."""
+    """Checks that the peak is the sum of its parts, and that tasks access only segments of
+    the plan."""
     for owner, copies in [("array", 1), ("per_copy", 2)]:
         memory = info["memory"][owner]
         peak = memory["peak_bytes"]
@@ -94,7 +96,8 @@ def check_plan(info):
 
 
 def check_turns(plans):
-    """Copies that take turns through a step use the same memory."""
+    """Checks that as many copies as threads run at a time, and that activations have a
+    fixed number of bytes per copy that runs."""
     for threads, info in plans.items():
         expect_equal(info["memory"]["copies_at_once"],
                      min(threads, len(info["copies"])),
@@ -106,8 +109,9 @@ def check_turns(plans):
 
 
 def check_widths(work):
-    """With several threads, half of the steps run one copy after the other, on all
-    threads, to measure whether that is faster."""
+    """Compares trainings with one thread and with three. With several threads, half of the
+    steps run one copy after the other on all threads, as the runtime measures whether that
+    is faster."""
     one, several = (checkpoint(work.folder / f"checkpoints-{threads}", 8)
                     for threads in (1, 3))
     expect_same_checkpoint(one, several, "turns of one and of two copies", 2)
@@ -118,7 +122,7 @@ def anonymous_bytes(process):
         for line in file:
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) << 10
-    return 0  # It has ended.
+    return 0  # The process has ended.
 
 
 def watch(command):
@@ -151,7 +155,7 @@ def main():
               f"data {data}")
         if most > info["peak_bytes"] + data + ALLOWANCE:
             fail("the training takes more memory than planned")
-        # A measurement of nothing would fit, too.
+        # If the measurement didn't work, it would give too small a number.
         if most < data:
             fail("the training takes less memory than its data")
     check_turns(plans)

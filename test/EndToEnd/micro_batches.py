@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The gradients of a batch in parts are those of the whole, in f64 within 1e-12. The
-order of the parts' forwards and backwards doesn't change a bit, nor does a cut."""
+"""Tests that the gradients of a batch in micro-batches are those of the whole batch, in f64
+within 1e-12. Neither the order of the micro-batches' forwards and backwards nor a cut may
+change a bit."""
 
 import json
 
@@ -9,8 +10,8 @@ from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
                      read_safetensors, run)
 
 STEPS = 20
-# Adam divides small gradients by their own size, which would turn the last bit
-# of one into a step of another size.
+# The optimizer isn't Adam, because Adam divides small gradients by their own size: a
+# difference in the last bit of a gradient would change the size of a step.
 SGD = "sgd(lr = [1e-2, 3e-2, 1e-1], momentum = 0.9)"
 
 

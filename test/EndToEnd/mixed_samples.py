@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Models that mix the samples of a batch are noticed, and ordinary ones aren't taken for
-them. Whole batches of such a model train and evaluate to the numbers of the formulas;
-parts of batches are refused. Needs only Python's standard library."""
+"""Tests models that mix the samples of a batch. They must be recognized, and no ordinary
+model may be mistaken for one. With whole batches, such a model must train and evaluate to
+the numbers that are computed in Python; incomplete batches and micro-batches must be
+refused. Needs only Python's standard library."""
 
 import random
 import sys
@@ -20,15 +21,17 @@ LEAST, MOST = -(1 << 62), 1 << 62
 
 
 class Net:
-    """A graph that leads from x to h, [batch, 4], and a linear layer."""
+    """A graph under construction, which computes h, [batch, 4], from x and ends with a
+    linear layer. `axes` are the axes of x behind the batch."""
 
     def __init__(self, *axes, opset=17):
         self.axes, self.opset = axes or (FEATURES,), opset
         self.nodes, self.tensors = [], []
 
     def constant(self, given):
-        """The name of an operand: a value, or a constant that is made: a number, a list
-        of whole numbers, or a weight by its shape, a tuple."""
+        """Returns the name of an operand. A text is the name of a value. Anything else
+        becomes a constant: an integer a scalar, a list a vector of integers, and a tuple a
+        weight of that shape."""
         if isinstance(given, str):
             return given
         name = f"constant{len(self.tensors)}"
@@ -54,15 +57,16 @@ class Net:
         return self.add(op, inputs, outputs, "mix", **attributes)
 
     def count_batch(self):
-        """Makes n, the size of the batch."""
+        """Adds the value n, the size of the batch."""
         return self.add("Shape", ["x"], "s").add("Gather", ["s", 0], "n")
 
     def count_up(self):
-        """Makes r, the numbers of the samples."""
+        """Adds the value r, the positions of the samples in the batch: 0, 1, …"""
         return self.count_batch().add("Range", [0, "n", 1], "r")
 
     def write(self, *others):
-        """The file, with other outputs than that of the linear layer, too."""
+        """Returns the ONNX file. Its outputs are y, the linear layer's result, and
+        `others`."""
         head = node("MatMul", ["h", "w"], ["y"], "head")
         weight = tensor("w", [FEATURES, OUTPUTS], WEIGHTS)
         return model(graph([*self.nodes, head], [value("x", ["batch", *self.axes])],
@@ -74,7 +78,7 @@ def reverse(net, x, y):
     return net.add("Slice", [x, [-1], [LEAST], [0], [-1]], y)
 
 
-# Graphs in which node "mix" is the first to mix samples.
+# Graphs in which the node named "mix" is the first one that mixes samples.
 MIXED = {
     "mean": Net().mix("ReduceMean", ["x"], "m", axes=[0])
                  .add("Sub", ["x", "m"], "h"),
@@ -123,7 +127,7 @@ MIXED = {
         "BatchNormalization", ["x", (4,), (4,), (4,), (4,)], "h a b", training_mode=1),
 }
 
-# Graphs whose samples are independent.
+# Graphs in which the samples are independent of each other.
 FINE = {
     "one linear layer": Net().add("Identity", ["x"], "h"),
     "flipped twice": reverse(reverse(Net(), "x", "f"), "f", "h"),
@@ -201,8 +205,7 @@ def check_kinds(work):
 
 
 #===----------------------------------------------------------------------------------===#
-# Numbers
-#===----------------------------------------------------------------------------------===#
+# The numbers of trainings
 
 JOB = """
 model net = onnx("mean.onnx")
@@ -227,7 +230,7 @@ def make_job(test, more=""):
 
 
 def center(rows):
-    """The rows without the mean of all."""
+    """Returns the rows minus the mean of all rows."""
     means = [sum(column) / len(rows) for column in zip(*rows)]
     return [[x - mean for x, mean in zip(row, means)] for row in rows]
 
@@ -244,7 +247,7 @@ def find_loss(weights, rows, targets):
 
 
 def train(weights, rows, targets):
-    """One step of gradient descent."""
+    """Returns the weights after one step of gradient descent."""
     found, inputs = apply(weights, rows), center(rows)
     count = len(rows) * OUTPUTS
     return [weight - 0.1 * sum(
@@ -285,7 +288,8 @@ def check_numbers(work, rows, targets):
     parts = ["hold 6 samples", "the batch of 4", "node 'mix' mixes", "leave 2 out"]
     refuse(work, program, "run", "--input", "x=x6.npy", *outputs, code=1,
            texts=["the inputs", *parts])
-    # The data may differ from those that the job was compiled with.
+    # The program may get other data than it was compiled with, so the runtime checks them,
+    # too.
     for name in ("x8.npy", "t8.npy"):
         (work.folder / f"other/{name}").parent.mkdir(exist_ok=True)
         (work.folder / f"other/{name}").write_bytes(
@@ -316,7 +320,8 @@ def check_inference(work, rows):
 
 
 def check_refusals(work):
-    """Nothing cuts a batch, not even into single samples."""
+    """Tests that jobs that divide a batch into micro-batches, even into single samples, are
+    refused, and that the planner uses one micro-batch."""
     for more, count in (("  micro_batches 2", 2), ("  micro_batches 4", 4),
                         ("  pipeline replicas = [2]", 2),
                         ("  micro_batches 2, groups = 2", 2)):
@@ -334,8 +339,9 @@ def check_refusals(work):
 
 
 def check_rearranged(work, rows, targets):
-    """Elements that are dealt to rows of other samples, each of one sample. A micro-batch
-    of one sample would train something else than a whole batch."""
+    """Tests an output whose rows consist of elements of several samples, although each
+    element comes from one sample. A micro-batch would have other rows than the whole
+    batch."""
     net = Net().add("Identity", ["x"], "h").mix("Transpose", ["x"], "t", perm=[1, 0])
     net.add("Neg", ["t"], "n").add("Reshape", ["n", [-1, 4]], "r")
     (work.folder / "mean.onnx").write_bytes(net.write("r"))
@@ -349,7 +355,7 @@ def check_rearranged(work, rows, targets):
     expect_near(read_npy(work.folder / "r.npy", "f"),
                 [-row[i] for i in range(FEATURES) for row in rows[:BATCH]],
                 "rearranged elements")
-    # This matters to losses of that output alone.
+    # Only a loss of that output forbids micro-batches.
     for count in (2, 4):
         job = make_job(8, f"  micro_batches {count}").replace("mse(net,", "mse(net.y,")
         run(work.hftac, work.write_job("cut", job), "--emit=import", "-o",
@@ -361,8 +367,8 @@ def check_rearranged(work, rows, targets):
 
 
 def check_planned(work):
-    """Notes name the micro-batch that is planned, and the printed module has nothing that
-    was made to find them."""
+    """Tests that the note about mixed samples uses the planned micro-batch, and that the
+    printed module has no attributes or functions that served only to find mixed samples."""
     net = Net().add("Identity", ["x"], "h").mix("Softmax", ["x"], "p", axis=0)
     net.count_batch().add("Cast", ["n"], "f", to=1)
     (work.folder / "mean.onnx").write_bytes(net.write("p", "f"))

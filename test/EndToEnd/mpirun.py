@@ -8,22 +8,22 @@ import tempfile
 
 COMMAND = ["mpirun", "--bind-to", "none"]
 
-# The seconds after which a run has failed, many times the usual duration.
+# The time limit of a run in seconds, many times the usual duration.
 LIMIT = 120
 
 
 def get_environment(folder):
-    """Returns an environment in which mpirun starts any number of ranks without options.
-    Its files go to a folder of its own, as several mpirun of Open MPI fail if they make a
-    common one at the same time."""
+    """Returns environment variables with which mpirun starts any number of ranks without
+    further options. Each mpirun has its own folder for temporary files, as several mpirun
+    of Open MPI fail if they create the common folder at the same time."""
     return {**os.environ, "TMPDIR": str(folder),
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Ranks:
-    """A run of a command in `ranks` processes, with one stream for all of their output.
-    `options` are mpirun's, `place` is the folder where they start."""
+    """A run of a command in `ranks` processes, whose outputs are joined into one stream.
+    `options` are options of mpirun; `place` is the folder in which the ranks start."""
 
     def __init__(self, ranks, *command, options=(), place=None):
         self.command = [*COMMAND, *options, "-n", str(ranks), *map(str, command)]
@@ -34,15 +34,16 @@ class Ranks:
             text=True, cwd=place, env=get_environment(self.folder.name))
 
     def finish(self, *codes, limit=LIMIT):
-        """Returns their output; fails if mpirun's exit code isn't one of `codes`, by
-        default 0. `left` then has the names of files that MPI has left."""
+        """Waits for the end of the run and returns its output. Ends the script if mpirun's
+        exit code isn't one of `codes` (by default 0), or after `limit` seconds. Sets `left`
+        to the names of the files that MPI has left."""
         codes = codes or (0,)
         text = " ".join(self.command)
         with self.folder:
             try:
                 output, _ = self.process.communicate(timeout=limit)
             except subprocess.TimeoutExpired:
-                # The signal ends the ranks, too.
+                # On SIGTERM, mpirun also ends the ranks.
                 self.process.send_signal(signal.SIGTERM)
                 output, _ = self.process.communicate()
                 sys.exit(f"error: {text}: still runs after {limit} s\n"
@@ -55,14 +56,14 @@ class Ranks:
 
 
 def run_ranks(ranks, *command, code=0, options=(), place=None):
-    """Returns the output of `ranks` processes; fails if mpirun's exit code isn't
-    `code`."""
+    """Runs a command in `ranks` processes and returns its output. Ends the script if
+    mpirun's exit code isn't `code`."""
     return Ranks(ranks, *command, options=options, place=place).finish(code)
 
 
 def run_apart(ranks, folder, *command, code=0):
-    """Runs as run_ranks does, in `folder`; but all ranks except the first are in folders
-    of their own in it, apart-1, apart-2 …"""
+    """Runs a command like run_ranks in `folder`, but lets each rank except the first run in
+    a folder of its own, `folder`/apart-1, `folder`/apart-2, …"""
     lines = ["t=${OMPI_COMM_WORLD_RANK:-0}",
              f"[ $t = 0 ] || {{ mkdir -p {folder}/apart-$t; cd {folder}/apart-$t; }}",
              'exec "$@"']
@@ -71,7 +72,8 @@ def run_apart(ranks, folder, *command, code=0):
 
 
 def find_rank(binary, rank):
-    """Returns the process of a rank that runs `binary`; None if there is none."""
+    """Returns the process ID of the given rank of a run of `binary`, or None if there is
+    none."""
     for folder in os.listdir("/proc"):
         try:
             with open(f"/proc/{folder}/environ", "rb") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Models whose tensors and hyper-parameters have names of the compiler's
-variables train as they do under other names: with any number of threads, alone
-and in an array, with the same numbers. Needs only Python's standard library."""
+"""Tests that models whose tensors or hyper-parameters are named like variables of the
+compiler train to the same numbers as under other names, with any number of threads, alone
+and in an array. Needs only Python's standard library."""
 
 import sys
 
@@ -15,12 +15,12 @@ from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 
 STEPS = 6
 
-# Hyper-parameters may have any name that isn't a setting of all jobs.
+# Names for hyper-parameters of a model. Any name is allowed except the settings of jobs.
 SCALARS = ["learning_rate", "loss", "clip_scale", "micro_batch",
            "valid_samples", "mean_loss", "step", "first_sample", "norm",
            "forward", "prepare", "objective", "hfta"]
 
-# Tensors of a file may have any name.
+# Names for tensors of an ONNX file. Any name is allowed.
 TENSORS = SCALARS + [
     "lr", "momentum", "weight_decay", "seed", "label_smoothing", "loss/weight",
     "evaluation/loss_sum", "gradient/lr", "norm/lr", "initial/lr", "saved/0",
@@ -30,8 +30,8 @@ TENSORS = SCALARS + [
     "hfta.model/hfta.x", "lr@0", "hfta_launch", "task/init.0", "task/update.0",
     "kernel/matmul.0"]
 
-# A rate that changes with the step, momentum and clipping, so that all of the
-# compiler's scalars are in use.
+# Clauses that use all scalars of the compiler: a learning rate that changes with the step,
+# and clipping (the optimizer has momentum).
 CLAUSES = """
   seed 3
   schedule cosine(warmup = 2)
@@ -59,14 +59,15 @@ model net(image: f32[batch, 1, 8, 8]{inputs}) {{
 
 
 def onnx_job(path, rates):
-    """Trains all tensors, whatever their names say of who made them."""
+    """Returns a job that trains all tensors, even those whose names look as if an exporter
+    had generated them."""
     return f'model net = onnx("{path.name}")\n' + make_training(rates).replace(
         CLAUSES, CLAUSES + '  trainable "*"\n')
 
 
 def write_model(path, names):
-    """Writes a model: image -> 10 numbers -> one affine operation for each
-    tensor -> y."""
+    """Writes a model that maps an image to 10 numbers by a matrix, and then multiplies or
+    adds each of the tensors `names` in turn."""
     tensors = [tensor("flat", [2], [-1, 64], type=7),
                tensor("weight", [64, 10],
                       [((7 * i) % 23 - 11) / 50 for i in range(640)])]
@@ -93,8 +94,8 @@ class Check:
         return checkpoint(folder, STEPS)
 
     def check(self, what, make_job, names):
-        """`make_job(names, rates)` makes the job; other names give the same
-        results."""
+        """Checks the job that `make_job(names, rates)` returns: copies in an array, alone,
+        with several threads, and with other names must give the same results."""
         rates = [0.1, 0.02]
         array = self.work.compile(what, make_job(names, rates))
         together = self.train(array, 1)
@@ -129,7 +130,8 @@ def main():
     check = Check()
     check.check("language", language_job, SCALARS)
     check.check("onnx", check.onnx, TENSORS)
-    # An optimizer's state and a model's tensors meet only in checkpoints.
+    # An optimizer's state and a model's tensors have a common name space in checkpoints, so
+    # a collision must be refused.
     path = check.work.folder / "state.onnx"
     write_model(path, ["w", "velocity/w"])
     job = check.work.write_job("state", onnx_job(path, [0.1]))

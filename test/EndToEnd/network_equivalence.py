@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Trains four copies of a network for five steps, dropout on: fused, each compiled
-alone in one binary, and each in a binary of its own, with several numbers of
-threads, and compares the checkpoints byte by byte. Needs only Python's standard
-library."""
+"""Trains four copies of a network with dropout for five steps, and compares the checkpoints
+byte by byte: fused, not fused, and the last copy in a binary of its own, with several
+numbers of threads. Needs only Python's standard library."""
 
 from harness import checkpoint, copy_file, expect_same_file, fail
 from network_run import NetworkRun, networks
@@ -18,7 +17,7 @@ class Check(NetworkRun):
         self.dropout = 0.25 if network.has_dropout else None
 
     def folder(self, name, threads, *flags, rates=None):
-        """Returns the checkpoint of a job's copies."""
+        """Compiles and trains a job, and returns the folder of its last checkpoint."""
         binary = self.compile(name, "f32", *flags, steps=STEPS,
                               rates=rates or self.rates, dropout=self.dropout)
         return self.checkpoint(binary, threads)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the layers of a network: each trained parameter is listed, and sums of
-output gradient times input are its gradient, by finite differences in f64.
-
-HftaLayerCheck does the comparison; this script compiles the network's job up to
-phase `train`. Needs only Python's standard library."""
+"""Checks the layers that the compiler finds in a network: each trained parameter must be
+listed, and the sum of output gradient times input must be its gradient, as measured by
+finite differences in f64. This script compiles the network's job up to phase `train`; the
+program HftaLayerCheck makes the comparison. Needs only Python's standard library."""
 
 import argparse
 import pathlib
@@ -11,7 +10,7 @@ import pathlib
 from harness import run
 from network_run import NetworkFolder, networks
 
-RATES = [1e-4, 1e-3]  # one for each copy
+RATES = [1e-4, 1e-3]  # the learning rates of the two copies
 
 
 def main():

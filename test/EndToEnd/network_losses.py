@@ -3,11 +3,10 @@
 losses of 20 steps in f64; in f32 the first loss and each parameter's gradient.
 Needs only Python's standard library.
 
-A loss may differ by a relative error of 1e-8 or, where the network is chaotic,
-by 100 times the change that rounding the initial weights differently causes in
-PyTorch. A gradient's entry may differ by 1e-3 of the largest one or, where
-nearly all of it cancels out, by 4 times the difference of PyTorch's own
-gradient in f32.
+The tolerance of a loss is a relative error of 1e-8 or, where the network is chaotic, 100
+times the change that PyTorch's loss shows if the initial weights are rounded differently.
+The tolerance of a gradient's element is 1e-3 of the gradient's largest element or, where
+nearly all terms cancel out, 4 times the difference of PyTorch's own gradient in f32.
 """
 
 import array
@@ -21,8 +20,8 @@ CHAOS = 100
 LOSS_RELATIVE_F32 = 1e-4
 GRADIENT_RELATIVE_F32 = 1e-3
 CANCELLED = 4
-NO_GRADIENT = 1e-10  # relative to the largest gradient: rounding errors, even
-                     # in f64
+NO_GRADIENT = 1e-10  # relative to the largest gradient of all parameters; smaller
+                     # gradients are rounding errors, even in f64
 
 
 class Check(NetworkRun):
@@ -61,7 +60,8 @@ class Check(NetworkRun):
             fail("the losses differ from PyTorch's")
 
     def check_first_step(self):
-        """With momentum, the state after one step is the gradient."""
+        """Checks the first loss and the gradients of one step in f32. With momentum, the
+        optimizer's state after one step is the gradient."""
         binary = self.compile(
             "gradients", "f32", steps=1,
             optimizer="sgd(lr = [1e-3, 1e-3, 1e-3, 1e-3], momentum = 0.9)")

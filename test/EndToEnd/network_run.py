@@ -1,5 +1,5 @@
-"""Trains copies of one of test/reference's networks. Needs only Python's standard
-library."""
+"""Compiles and trains copies of one of test/reference's networks. Needs only Python's
+standard library."""
 
 import argparse
 import json
@@ -10,13 +10,14 @@ from harness import REFERENCE, run
 
 sys.path.insert(0, str(REFERENCE))
 
-import networks  # noqa: E402  (beside the golden files)
+import networks  # noqa: E402  (from test/reference)
 
 MODELS = REFERENCE.parent / "models" / "networks"
 
 
 class NetworkFolder:
-    """A folder with a network's model, weights and data, and hftac."""
+    """A work folder with a network's model, weights and data, and methods that compile and
+    train the network in it."""
 
     def __init__(self, hftac, name, work, models=MODELS, flags=(),
                  samples=networks.STEPS * networks.BATCH):
@@ -27,8 +28,9 @@ class NetworkFolder:
         networks.write_data(work, name, samples)
 
     def place_model(self, folder):
-        """Places the model beside its weights: in their own folder, or in the
-        work folder."""
+        """Sets `model` to the path of the model beside its weights. If `folder` has only
+        a table of the weights (NAME.json), writes the weights to the work folder and
+        links the model there."""
         self.model = (folder / f"{self.name}.onnx").resolve()
         index = folder / f"{self.name}.json"
         if not index.exists():
@@ -40,7 +42,8 @@ class NetworkFolder:
         networks.write_weights(self.work, index)
 
     def run_hftac(self, name, precision, *flags, model=None, code=0, **settings):
-        """Returns the program, and the output of hftac."""
+        """Compiles a job with hftac, and returns the path of the program and hftac's
+        output. `settings` are arguments of networks.make_job."""
         job = self.work / f"{name}.hfta"
         job.write_text(networks.make_job(self.name,
                                          model or str(self.model.absolute()),
@@ -53,7 +56,8 @@ class NetworkFolder:
         return self.run_hftac(name, precision, *flags, **settings)[0]
 
     def train(self, binary, *flags):
-        """Returns the losses: a row for each step, a number for each copy."""
+        """Trains, and returns the losses: for each step a list with the loss of each
+        copy."""
         log = self.work / f"{binary.name}.jsonl"
         log.unlink(missing_ok=True)
         run(binary, "train", "--data", self.work, "--log", log, "--log-every",
@@ -63,7 +67,7 @@ class NetworkFolder:
 
 
 class NetworkRun(NetworkFolder):
-    """A network's folder that is described by the options of a script."""
+    """A network's work folder, described by the options of the script's command line."""
 
     def __init__(self, description):
         parser = argparse.ArgumentParser(

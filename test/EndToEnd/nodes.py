@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares operators of which ONNX 1.12 has no tests with their formulas: norms of
-windows and planes, sums of overlapping blocks, and scattered extrema and products. Needs
-only Python's standard library."""
+"""Tests ONNX operators for which ONNX 1.12 has no tests, by computing their formulas in
+Python: p-norms of windows and of planes (LpPool, GlobalLpPool), sums of overlapping blocks
+(Col2Im), and scattered extrema, products and sums (ScatterElements). Needs only Python's
+standard library."""
 
 import itertools
 import math
@@ -17,12 +18,14 @@ from onnx_writer import INT64, graph, integers, model, node, tensor, value  # no
 
 IMAGE = (2, 3, 7, 6)
 KERNEL, STRIDES, PADS, DILATIONS = (3, 2), (2, 1), (1, 0, 1, 1), (1, 2)
-# The first row's indices occur several times, twice with a negative number.
+# Indices of ScatterElements. Indices of the first row occur several times, and some are
+# negative.
 INDICES = [[0, 2, 2, -2, 0, 2], [1, 3, 2, 0, -1, 1]]
 
 
 def windows(size, axis):
-    """Yields for each position of a window the indices of its elements."""
+    """Yields, for each position of the window along an axis, the indices of its elements.
+    Indices outside the axis are in the padding."""
     extent = (KERNEL[axis] - 1) * DILATIONS[axis] + 1
     room = size + PADS[axis] + PADS[2 + axis] - extent
     for position in range(room // STRIDES[axis] + 1):
@@ -55,7 +58,8 @@ def pool_planes(numbers, p):
 
 
 def fold(numbers):
-    """Adds up blocks, of which each channel has all elements, each at all positions."""
+    """Computes Col2Im: adds up overlapping blocks. `numbers` are ordered by plane, then by
+    element of a block, then by the block's position."""
     height, width = IMAGE[2:]
     result = [0.0] * math.prod(IMAGE)
     source = iter(numbers)

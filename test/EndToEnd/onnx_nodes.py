@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests single ONNX nodes from hftac's command line to a program's output files: element
-types, operands bound with --constant, axes sized with --dim, tensors without elements,
-and operators of operator sets 22 to 28. Needs only Python's standard library."""
+"""Tests single ONNX nodes, from hftac's command line to a program's output files: element
+types, inputs bound with --constant, axes sized with --dim, tensors without elements, and
+operators of operator sets 22 to 28. Needs only Python's standard library."""
 
 import struct
 import sys
@@ -23,8 +23,9 @@ def bfloat16(name, number):
 
 
 class Case:
-    """`inputs` and `outputs`: names to (type, shape, numbers); the model's inputs
-    have these types and, unless `axes` names others, shapes."""
+    """A model of a few nodes, its inputs and the expected outputs. `inputs` and `outputs`
+    map names to (type, shape, numbers). The model declares inputs with these types and with
+    these shapes, unless `axes` has other axes for an input."""
 
     def __init__(self, name, nodes, inputs, outputs, tensors=(), options=(), axes=None,
                  constants=(), opset=17):
@@ -95,7 +96,8 @@ CASES = [
          opset=22),
     Case("shape-25", [node("Shape", ["x"], ["y"])], {"x": (FLOAT, [2, 3], count(6))},
          {"y": (INT64, [2], [2, 3])}, opset=25),
-    # 257 is 256 in bfloat16, so a sum in it would lose its step.
+    # bfloat16 holds all integers only up to 256; it rounds 257 to 256. If start + index *
+    # step were computed in bfloat16, elements from index 257 on would be wrong.
     Case("range-27", [node("Range", ["start", "limit", "step"], ["r"]),
                       node("Cast", ["r"], ["f"], to=FLOAT),
                       node("Add", ["f", "x"], ["y"])],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests what ONNX files say of a training beyond ONNX: values through which no gradient
-flows, running statistics that stay, and weights in Constant nodes. Trainings are compared
-with the same computed here in plain Python. Needs only Python's standard library."""
+"""Tests what Hfta adds to ONNX files for training: values through which no gradient flows,
+running statistics that aren't updated, and weights in Constant nodes. Trainings are
+compared with the same computation in plain Python. Needs only Python's standard library."""
 
 import json
 import sys
@@ -19,11 +19,12 @@ BATCH, STEPS, RATE = 4, 3, 0.25
 
 
 def numbers(seed, count):
-    """Multiples of 1/64, which f32 holds."""
+    """Returns random multiples of 1/64 from -1 to 1, which are exact in f32."""
     return [round(64 * (2 * uniform(seed, i) - 1)) / 64 for i in range(count)]
 
 
-# Exporters add this to a file with `stop`, for runtimes that don't know the operator.
+# A definition of operator StopGradient as an ONNX function. Exporters add it to a file for
+# runtimes that don't know the operator.
 DEFINITION = function("StopGradient", ["input"], ["output"],
                       [node("Identity", ["input"], ["output"])], domain="hfta")
 
@@ -52,7 +53,7 @@ def compile_job(work, name, contents, clauses="", flags=(), code=0):
 
 
 def train(work, binary):
-    """Returns the folder of the checkpoint, and copy 0's losses."""
+    """Trains, and returns the folder of the last checkpoint and copy 0's losses."""
     log = work.folder / f"{binary.name}.jsonl"
     folder = work.train(binary, "--log", log, "--log-every=1")
     events = [json.loads(line) for line in log.read_text().splitlines()]
@@ -68,7 +69,8 @@ def expect_near(mine, theirs, what):
 
 
 def expect_same_tensors(mine, theirs, what):
-    """Compares copies of models whose files differ."""
+    """Compares the tensors of checkpoints of two models, whose files may differ in
+    metadata."""
     for copy in (0, 1):
         expect_equal(read_safetensors(copy_file(mine, copy)),
                      read_safetensors(copy_file(theirs, copy)), f"{what}, copy {copy}")
@@ -86,9 +88,9 @@ def expect_state(folder, losses, state, expected, what):
 # -------------------------
 
 def make_rounding(definitions=b""):
-    """y = W2 z, where a = W1 x, q = a + stop(round(a) - a), z = q + a stop(a): the
-    derivative of z with respect to a is 1 + a, though the value is round(a) + a^2. The
-    teacher's weight is used behind a stop alone."""
+    """Makes the model y = W2 z, where a = W1 x, q = a + stop(round(a) - a) and z = q + a
+    stop(a) + stop(T x), with a teacher's weight T. The derivative of z with respect to a is
+    1 + a, although its value is round(a) + a^2 + T x. No gradient reaches T."""
     nodes = [node("Gemm", ["x", "first"], ["a"], "layer"),
              node("Round", ["a"], ["rounded"]),
              node("Sub", ["rounded", "a"], ["difference"]), stop("difference", "kept"),
@@ -134,24 +136,26 @@ def check_rounding(work, xs, targets):
     folder, losses = train(work, binary)
     expected, state = train_rounding(xs, targets)
     expect_state(folder, losses, state, expected, "rounding")
-    # The exported model trains alike.
+    # The exported model must train in the same way.
     run(binary, "export", "--copy", "0", "-o", work.folder / "out.onnx", "--checkpoint",
         folder)
     again, _ = compile_job(work, "again", (work.folder / "out.onnx").read_bytes())
     again_folder, losses = train(work, again)
     expected, state = train_rounding(xs, targets, state["first"], state["second"])
     expect_state(again_folder, losses, state, expected, "the exported model")
-    # The file as exporters write it, which defines the operator.
+    # Exporters write a definition of the operator into the file, which must make no
+    # difference.
     defined, text = compile_job(work, "defined", make_rounding(DEFINITION))
     expect_equal(text, printed, "what hftac prints of a defined operator")
     expect_same_tensors(train(work, defined)[0], folder, "a defined operator")
-    # A copy has the bytes that it has without fusion.
+    # A copy must get the same bytes without fusion.
     alone, _ = compile_job(work, "unfused", make_rounding(), flags=["--no-fuse"])
     expect_same_checkpoint(train(work, alone)[0], folder, "unfused", copies=2)
 
 
 def check_pipelines(work):
-    """Stages that begin after a value without a gradient, before one, and beside one."""
+    """Tests pipelines whose cuts are behind a value without a gradient, in front of one,
+    and beside one."""
     clauses = "  micro_batches 2\n"
     whole, _ = compile_job(work, "whole", make_rounding(), clauses)
     expected = train(work, whole)[0]
@@ -165,7 +169,8 @@ def check_pipelines(work):
 
 
 def check_kfac(work):
-    """A stop where no gradient flows anyway changes no byte of K-FAC."""
+    """Checks that a stop where no gradient would flow anyway changes no byte of K-FAC, and
+    that K-FAC accepts the model of straight-through rounding."""
     clauses = "  precondition kfac(damping = 0.1)\n"
     nodes = [node("MatMul", ["x", "first"], ["a"], "layer"), node("Tanh", ["a"], ["h"]),
              node("MatMul", ["h", "second"], ["y"], "output")]
@@ -190,7 +195,8 @@ EPSILON = 2.0 ** -10
 
 
 def train_frozen(xs, targets, scale=(1.5, 0.5), shift=(0.25, -0.5)):
-    """y = s0 n0 + b0 + s1 n1 + b1, where n are x normalized with the statistics."""
+    """Computes the trainings of y = s0 n0 + b0 + s1 n1 + b1, where n is x normalized with
+    frozen statistics. Returns the losses and the tensors after all steps."""
     losses = []
     mean, variance = [0.125, -0.25], [0.75, 2.0]
     for step in range(STEPS):
@@ -271,7 +277,7 @@ def check_constants(work):
     expect_equal(printed, "hftac: trains 1 tensor (1 by a trainable clause), freezes none; "
                  "1 constant of a layer is not trained ('second'): trainable \"...\" names "
                  "it\n", "one constant")
-    # A plan's other number of micro-batches makes no difference to the note.
+    # The note must be the same if a plan gives another number of micro-batches.
     named = '  trainable "first"\n  cluster devices = [2]\n'
     compile_job(work, "cut", make_constants(), named + '  micro_batches 2\n'
                 '  pipeline cuts = ["layer"]\n')

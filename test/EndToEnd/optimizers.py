@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares some steps of each optimizer on a line through points, in f64, with formulas
-that are written again here. Needs only Python's standard library."""
+"""Compares a few steps of each optimizer, on a linear regression in f64, with the formulas
+computed in Python. Needs only Python's standard library."""
 
 import json
 import math
@@ -61,8 +61,9 @@ def lion(p, g, s, t, lr, beta1=0.9, beta2=0.99, weight_decay=0.0):
     return p - lr * math.copysign(1.0, mixed) if mixed else p
 
 
-# For each run: the optimizer, its arguments (a list has a value for each copy), and the
-# states that it must have. The first copy's rate is 0, so its parameters don't change.
+# The runs: optimizer, arguments (a list has one value per copy), and the names of the
+# states that it must have. The first copy's learning rate is 0, so its parameters keep
+# their initial values.
 RUNS = [
     (sgd, {"lr": [0, 0.1, 0.02], "momentum": 0.9, "weight_decay": 0.1,
            "nesterov": True}, {"velocity"}),
@@ -91,7 +92,7 @@ def write(settings):
 
 
 def write_data(folder):
-    """The samples and targets as raw doubles."""
+    """Writes samples and targets as raw files of f64."""
     for name, rows in (("x", SAMPLES), ("t", [[target] for target in TARGETS])):
         numbers = [number for row in rows for number in row]
         (folder / f"{name}.raw").write_bytes(struct.pack(f"<{len(numbers)}d", *numbers))
@@ -109,7 +110,8 @@ def gradients(weight, bias):
 
 
 def simulate(update, settings, parameters, states):
-    """Parameters and states after all steps, by names of tensors."""
+    """Returns parameters and states after all steps, as a dictionary from names to
+    numbers."""
     kept = {name: [dict.fromkeys(states, 0.0) for _ in numbers]
             for name, numbers in parameters.items()}
     for step in range(1, STEPS + 1):
@@ -160,7 +162,8 @@ def main():
             expected = simulate(update, {**settings, "lr": rate}, initial, states)
             expect_close(read(folder, copy), expected, f"{name}, copy {copy}")
         print(f"{name}: {len(rates)} copies")
-    # A checkpoint can be resumed only with the same optimizer and states.
+    # Runs have the same identity if and only if optimizer and states are the same, since
+    # only these may resume from each other's checkpoints.
     expect_equal(len(set(identities.values())), len(identities), "identities")
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""On a device whose tasks take the times in a file, a step takes no less than
-the times of those that wait for each other, and runs all that it always
-runs."""
+"""Tests the paced device, whose tasks take the times that a costs file states. A step must
+run all of its tasks, and must take at least the sum of the times of tasks that depend on
+each other."""
 
 import json
 
 from harness import Work, expect_equal, fail, make_job, run
 
-SECONDS = 0.005  # how long each run of a task takes
+SECONDS = 0.005  # the time that each run of a task takes
 STEPS = 3
 MICRO_BATCHES = 4
 
@@ -24,13 +24,13 @@ def main():
         costs.write_text(json.dumps({**measured, "tasks": tasks}))
         return json.loads(run(*bench, "--device", f"paced:{costs}"))
 
-    # A run takes the seconds of all runs divided by their number.
+    # A file states the time of all runs of a task together.
     paced = pace([{**task, "seconds": SECONDS * task["runs"]}
                   for task in measured["tasks"]])
     runs = {task["name"]: task["runs"] for task in paced["tasks"]}
     expect_equal(set(runs), {task["name"] for task in measured["tasks"]}, "tasks")
     for task in paced["tasks"]:
-        # The excess of a long sleep is subtracted from the next one.
+        # After too long a sleep, the device shortens the next sleep by the excess.
         if task["seconds"] < 0.5 * SECONDS * task["runs"]:
             fail(f"{task} takes less than {SECONDS} s a run")
     chain = 2 * MICRO_BATCHES + runs["combine.0"] + runs["update.0"]

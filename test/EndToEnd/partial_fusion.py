@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Three files of ResNet-18, one with another number of classes and one with one more
-block, train as one array. Each copy equals the one that its file gives alone, byte by
-byte; checkpoints, exports and outputs are the copy's own; remarks report the parts that
-weren't fused. Needs only Python's standard library."""
+"""Tests three variants of ResNet-18 that are trained as one array; one has another number
+of classes, another one an additional block. Each copy must get the same bytes as alone,
+with checkpoints, exports and outputs of its own, and remarks must report what wasn't fused.
+Needs only Python's standard library."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from harness import (REFERENCE, checkpoint, copy_file, expect_equal,
 
 sys.path.insert(0, str(REFERENCE))
 
-import networks  # noqa: E402  (beside the golden files)
+import networks  # noqa: E402  (from test/reference)
 
 MODELS = REFERENCE.parent / "models" / "networks"
 NAMES = ["resnet18", "resnet18_wide", "resnet18_deep"]
@@ -79,7 +79,8 @@ def check_info(binary):
 
 
 def check_outputs(check, array, alone, copy):
-    """`run` and `export` write the files that the copy's own binary writes."""
+    """Checks that `run` and `export` write the same files as with the copy's own
+    program."""
     written = []
     for binary, index in ((array, copy), (alone, 0)):
         folder = check.work / f"{binary.name}-{copy}-out"
@@ -95,7 +96,8 @@ def check_outputs(check, array, alone, copy):
 
 
 def check_groups(check):
-    """Sums of groups lie in segments of all copies and in segments of one copy."""
+    """Tests groups of micro-batches, whose sums are partly in segments that all copies
+    have, and partly in segments of only one copy."""
     clauses = ["micro_batches 2, groups = 2"]
     array, _ = check.compile("groups", NAMES, RATES, clauses=clauses)
     alone, _ = check.compile("groups-alone", NAMES[2:], RATES[2:], clauses=clauses)
@@ -121,7 +123,7 @@ def main():
         expect_same_file(copy_file(together, copy), copy_file(apart, copy),
                          f"copy {copy} not fused")
     check_groups(check)
-    # The array's checkpoint can be resumed.
+    # A checkpoint of the array can be resumed.
     folder = check.work / "resumed"
     run(array, "train", "--data", check.work, "--steps", 2, "--checkpoint",
         folder, "--no-progress")

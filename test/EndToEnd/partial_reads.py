@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Two models differ in the ops after a layer: one of them reads the layer's result twice
-there, and their common part reads it, too. Trained as one array, each adds up its
-gradients in the order that it uses alone, including the signs of zeros. Needs only
-Python's standard library."""
+"""Tests models that differ in the ops after a layer. The layer's result is read by ops of
+one model only, in one model twice, and also by the common part. Trained as one array, each
+model must add up its gradients in the same order as alone, so that even the signs of zeros
+are equal. Needs only Python's standard library."""
 
 import os
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every phase whose output is MLIR can be read back by hfta-opt and compiled further by
-hftac to a program that logs the numbers of the directly compiled one."""
+"""Tests that the output of every phase in MLIR can be read by hfta-opt and compiled further
+by hftac, and that the program logs the same numbers as the directly compiled one."""
 
 import json
 

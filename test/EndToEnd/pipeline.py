@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A pipeline's stages train to the bytes of the program without stages: in each order, on
-each number of ranks, with logs and evaluations; with copies fused, partially fused, or
-each compiled alone. Any pipeline resumes from the checkpoints of any other, and ranks
-have the workers in the order of a plan's devices. Needs Open MPI's mpirun, and only
-Python's standard library."""
+"""Tests that pipeline stages train to the same bytes and log as the program without stages:
+in each order, on each number of ranks, with evaluations, and with copies that are fused,
+partially fused, or not fused. A pipeline must resume from the checkpoints of any other, and
+ranks must get their workers in the order of a plan's devices. Needs Open MPI's mpirun, and
+only Python's standard library."""
 
 import json
 import random
@@ -16,11 +16,11 @@ from pipeline_models import (COPIES, STEPS, TIED_PARTS, compile_on_devices, make
                              make_pipeline, write_partial, write_tied)
 from pipeline_orders import make_random_order, write_rows
 
-# The orders of stages of one part, then those of stages of two parts.
+# The orders of stages with one part each, then the orders of stages with two parts each.
 ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble")
 CHUNKED = ("interleaved", "v_shape")
 RECOMPUTED = ("one_f_one_b", "zero_bubble", "v_shape")
-# For each network: clauses of its training, flags of hftac, and numbers of ranks.
+# The jobs: network to clauses of the train block, flags of hftac, and numbers of ranks.
 JOBS = {
     "mlp": ("micro_batches 8\n  clip_norm 0.5", (), (1, 2, 4)),
     "deep": ("micro_batches 8", (), (1, 3, 4)),
@@ -40,7 +40,8 @@ class Check:
         self.trained = {}
 
     def train(self, binary, ranks, name, *more):
-        """Returns the checkpoint and the log of a training, without its start event."""
+        """Trains on `ranks` ranks. Returns the last checkpoint, and the log's events except
+        start events."""
         log = self.folder / f"{name}.jsonl"
         run_ranks(ranks, binary, "train", "--data", self.folder, "--checkpoint",
                   self.folder / name, "--log", log, "--log-every", 1, "--no-progress",
@@ -69,7 +70,8 @@ class Check:
 
 
 def check_orders(check):
-    """Four stages, or two of two parts, give the results of one stage, in each order."""
+    """Compares pipelines of four stages, or of two stages with two parts each, in each
+    order, with the program without stages."""
     for net, (clauses, flags, counts) in JOBS.items():
         expected = check.train_uncut(net, clauses, *flags)
         for order in CHUNKED if net == "deep" else ORDERS + CHUNKED:
@@ -80,8 +82,9 @@ def check_orders(check):
 
 
 def check_far_readers(check):
-    """The last of eight parts sends to the part before it, which reads at once, and sends
-    the gradient of a weight to the first one, which reads much later."""
+    """Tests a pipeline of eight parts, the last of which sends values to the part before
+    it, which reads them at once, and the gradient of a tied weight to the first part, which
+    reads it much later."""
     clauses, flags, _ = JOBS["tied"]
     for order in CHUNKED:
         pipeline = make_pipeline("tied", order=order, cuts=TIED_PARTS)
@@ -90,8 +93,8 @@ def check_far_readers(check):
 
 
 def check_in_flight(check):
-    """The job sets the number of micro-batches in flight: fewer than an order wants, or
-    more."""
+    """Tests jobs that set the number of micro-batches in flight, to fewer or more than the
+    order would have."""
     clauses, flags, _ = JOBS["mlp"]
     expected = check.train_uncut("mlp", clauses, *flags)
     for order, numbers in (("all_forwards_first", "[2, 3, 2, 2]"),
@@ -103,7 +106,7 @@ def check_in_flight(check):
 
 
 def check_recompute(check):
-    """Values that stages recompute are those that they would have kept."""
+    """Tests that recomputed values have the same bits as values that are kept."""
     for net, (clauses, flags, counts) in JOBS.items():
         expected = check.train_uncut(net, clauses, *flags)
         orders = ("interleaved", "v_shape") if net == "deep" else RECOMPUTED
@@ -116,8 +119,8 @@ def check_recompute(check):
 
 
 def check_planned(check):
-    """Plans come from the planner, for machines with much memory or little, and from a
-    file, whose order lists actions."""
+    """Tests plans of the planner, for machines with much and with little memory, and a plan
+    that is read from a file."""
     clauses, flags = "micro_batches 8, groups = 8", ()
     expected = check.train_uncut("mlp", clauses, *flags)
     machines = "cluster devices = [1, 1, 1, 1], network = 1e9"
@@ -132,8 +135,9 @@ def check_planned(check):
 
 
 def check_planned_chunks(check):
-    """Stages have two chunks; the planner finds their order, or their cuts too, also from
-    its file. The results are those of orders by hand, and of the uncut program."""
+    """Tests stages with two chunks, for which the planner chooses the order, and in some
+    cases the cuts; the plans are also read from files. The results must be those of the
+    program without stages, and of the same pipelines without a planner."""
     clauses, flags = "micro_batches 8", ()
     expected = check.train_uncut("mlp", clauses, *flags)
     for name, planned in (
@@ -162,8 +166,9 @@ def check_planned_chunks(check):
 
 
 def check_files(check):
-    """Orders come from files: halves of backwards at uneven times, two chunks there and
-    back, and one of positions, whose workers share a row."""
+    """Tests orders that are read from files: one with backwards in halves at irregular
+    times, two with two chunks per stage, and one whose rows are shared by the workers of a
+    stage."""
     clauses, flags, _ = JOBS["mlp"]
     positions = [["0F0", "0F1", "0I0", "0F2", "0W0", "0F3", "0B1", "0B2", "0B3"],
                  [f"1{kind}{number}" for number in range(8) for kind in "FIW"]]
@@ -184,8 +189,8 @@ def check_files(check):
 
 
 def check_replicas(check):
-    """Stages of several replicas give equal results on each number of ranks, and, with as
-    many groups, those of one stage."""
+    """Tests stages of several replicas. The results must not depend on the number of ranks,
+    and, with a given number of groups, must be those of the program without stages."""
     for net, cut in (("mlp", "second"), ("cnn", "pool1"), ("tied", "mixed1")):
         for more, uncut in (("", None), (", groups = 8", "micro_batches 8, groups = 8")):
             pipeline = make_pipeline(net, "[2, 1]", cuts=[cut])
@@ -195,8 +200,8 @@ def check_replicas(check):
 
 
 def check_resumed(check):
-    """One rank, four stages, and two stages of two replicas resume from each other's
-    checkpoints, as if never stopped."""
+    """Tests that one stage, four stages, and two stages of two replicas resume from each
+    other's checkpoints as if training had never stopped."""
     clauses = "micro_batches 8, groups = 8"
     expected, _ = check.train_uncut("cnn", clauses)
     binaries = [check.work.compile(f"resumed-{index}",
@@ -213,8 +218,8 @@ def check_resumed(check):
 
 
 def check_places(binary, devices):
-    """Ranks have the workers in the order of their devices; each needs its stage's
-    memory."""
+    """Checks that ranks have workers in the order of the workers' devices, by the memory
+    that each rank's stage needs. `devices` has a list of devices per stage."""
     stages = json.loads(run(binary, "info", "--json", "--threads", 1))["stages"]
     order = sorted((device, stage) for stage, own in enumerate(devices) for device in own)
     output = run_ranks(len(order), binary, "bench", "--steps", 1, "--phases", "--json",
@@ -225,8 +230,8 @@ def check_places(binary, devices):
 
 
 def check_devices(check):
-    """A plan assigns workers to ranks, which changes no byte, on any number of ranks, and
-    when another plan resumes."""
+    """Tests that the devices of a plan, which assign workers to ranks, change no byte on
+    any number of ranks, nor when another plan resumes the training."""
     clauses = "micro_batches 8, groups = 8"
     expected, log = check.train_uncut("cnn", clauses)
     devices = ([5], [1, 0], [7])

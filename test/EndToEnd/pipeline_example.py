@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of examples/pipeline/README.md on few samples. Needs Open MPI's
+"""Runs the commands of examples/pipeline/README.md on a few samples. Needs Open MPI's
 mpirun, and only Python's standard library."""
 
 import argparse
@@ -15,7 +15,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     folder = options.work
-    # Two epochs have as many steps with the test's samples.
+    # The checkpoint after two epochs has another step than in the README, as the test has
+    # fewer samples.
     outputs = run_readme("pipeline", options.hftac, folder,
                          ("step-00000468", f"step-{2 * STEPS:08d}"))
     expect_equal(len(outputs), 4, "blocks of commands")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A plan puts a stage's replicas on one host, which sums their gradients there: fewer
-bytes than these gradients have go over the network, and the trained bytes are those of
-the program without stages. The hosts are network namespaces, which root can make if
-iproute2 is installed. Needs Open MPI's mpirun, and only Python's standard library."""
+"""Tests a plan that puts a stage's replicas on one host, where they add up their gradients,
+so that these don't go over the network. The trained bytes must be those of the program
+without stages. The hosts are network namespaces, which root can make if iproute2 is
+installed. Needs Open MPI's mpirun, and only Python's standard library."""
 
 from harness import (DATA, Work, checkpoint, expect_same_checkpoint, fail, make_blocks,
                      run)
@@ -17,10 +17,12 @@ model net(image: f32[batch, 1, 8, 8]) {{
   return output = linear(hidden, 10)
 }}
 """
-# The bytes of the stage with two replicas; each sends a half to the other and gets one.
+# The bytes of gradients of the stage with two replicas, in all steps. Each replica sends a
+# half to the other one, and receives the other half.
 GRADIENTS = COPIES * STEPS * 4 * WIDTH * WIDTH
 PIPELINE = 'cuts = ["wide", "hidden"], replicas = [1, 2, 1]'
-# The devices of the stages, on two hosts of two devices each.
+# Devices of each stage's replicas, on two hosts with two devices each: with both replicas
+# of the middle stage on one host, and on different hosts.
 TOGETHER, APART = ([2], [0, 1], [3]), ([0], [1, 2], [3])
 
 

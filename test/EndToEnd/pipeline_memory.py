@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A rank with a stage has no more memory of its own than is planned for it, plus 40 MiB
-as in ranks_memory.py. The first of two stages needs less in the order one_f_one_b, which
-has fewer micro-batches in flight, than in all_forwards_first."""
+"""Tests that a rank with a stage has no more anonymous memory than is planned for it, plus
+40 MiB as in ranks_memory.py. The first of two stages must need less memory in the order
+one_f_one_b, which has fewer micro-batches in flight, than in all_forwards_first."""
 
 import argparse
 import json
@@ -13,14 +13,16 @@ from network_run import NetworkFolder
 from ranks_memory import expect_planned, watch
 
 BATCH, STEPS, MICRO_BATCHES = 256, 4, 8
-# The cut is in the middle of the model.
+# The value at which the model is cut, in its middle.
 CUT = "/layers.0/norm2/LayerNormalization"
-# The largest ratio of the first stage's peaks; each rank has half of the model.
+# The largest accepted ratio of the first stage's planned peaks: that of one_f_one_b divided
+# by that of all_forwards_first.
 MOST = 0.88
 
 
 def measure(check, order):
-    """Returns the memory that is planned for rank 0."""
+    """Trains on two ranks, checks their memory, and returns the bytes planned for rank
+    0."""
     binary = check.compile(order, "f32", steps=STEPS, batch=BATCH, clauses=[
         f"micro_batches {MICRO_BATCHES}", f'pipeline cuts = ["{CUT}"], order = {order}'])
     output = run_ranks(2, binary, "bench", "--json", "--phases", "--steps", 1,

@@ -1,5 +1,5 @@
-"""Networks that pipelines cut into four parts, or eight, and jobs that train them. Needs only
-Python's standard library."""
+"""Networks that tests cut into four or eight parts, and jobs that train them as pipelines.
+Needs only Python's standard library."""
 
 import json
 import sys
@@ -18,8 +18,9 @@ COPIES = 4
 STEPS = 5
 SAMPLES, TOKENS, WORDS, WIDTH = 320, 6, 11, 8
 
-# Networks in the language: with a dropout in each stage, running statistics in two, a
-# value that skips two stages, and one that is computed before them and used by the last.
+# Networks in Hfta's language: "mlp" and "deep" with dropouts, "cnn" with running statistics
+# in two stages, and "skip" with a value that skips two stages, and one that is computed
+# before the first cut and used by the last stage.
 LANGUAGE = {
     "mlp": """
 model net(image: f32[batch, 1, 8, 8]) {
@@ -55,7 +56,7 @@ CUTS = {
     "tied": ["embedded", "mixed1", "mixed2"],
     "partial": ["first", "second", "third"],
 }
-# The cuts of the tied network into eight parts.
+# The cuts that divide network "tied" into eight parts.
 TIED_PARTS = ("embedded", "r1", "n1", "mixed1", "r2", "n2", "mixed2")
 FIELDS = {
     "mlp": DATA["mlp"], "deep": DATA["mlp"], "skip": DATA["mlp"], "cnn": DATA["cnn"],
@@ -66,7 +67,7 @@ FIELDS["masked"] = FIELDS["tied"]
 
 
 def make_numbers(name, *dims):
-    """Weights that are all different."""
+    """Returns a tensor of pseudo-random weights."""
     count = 1
     for size in dims:
         count *= size
@@ -76,7 +77,8 @@ def make_numbers(name, *dims):
 
 
 def make_block(number, source, result, kind):
-    """A transformer's block: attention of one head, and two layers."""
+    """Returns the nodes and weights of a transformer block that maps `source` to `result`:
+    attention with one head, and two layers with the activation function `kind`."""
     def weight(kind):
         return f"{kind}{number}"
 
@@ -106,8 +108,8 @@ def make_block(number, source, result, kind):
 
 
 def write_tied(folder, name="tied", kind="Relu"):
-    """Writes a language model whose table of words is its last layer's weight, too;
-    `kind` is its first block's function."""
+    """Writes a language model whose embedding table is also the weight of its last layer,
+    and its data. `kind` is the activation function of its first block."""
     nodes = [node("Gather", ["words", "tokens"], ["g"], name="g"),
              node("Add", ["g", "places"], ["embedded"], name="embedded")]
     tensors = [make_numbers("words", WORDS, WIDTH),
@@ -129,8 +131,8 @@ def write_tied(folder, name="tied", kind="Relu"):
 
 
 def write_masked(folder):
-    """Writes layers that all use one mask, computed from the tokens of write_tied, and a
-    value of the elements that aren't masked."""
+    """Writes a model whose layers all use one mask, computed from the tokens of write_tied.
+    Masked elements keep their value, and the others are replaced by one trained value."""
     nodes = [node("Gather", ["words", "tokens"], ["embedded"], name="embedded"),
              node("LessOrEqual", ["tokens", "seven"], ["small"], name="small"),
              node("Unsqueeze", ["small", "axis"], ["mask"], name="mask")]
@@ -151,7 +153,8 @@ def write_masked(folder):
 
 
 def write_partial(folder):
-    """Writes two models, one of which has another function and one more layer."""
+    """Writes two models, "plain" and "other". The latter has another activation function
+    and one additional layer."""
     for name, kind, more in (("plain", "Relu", False), ("other", "Tanh", True)):
         nodes = [node("Reshape", ["image", "flat"], ["x"], name="x")]
         tensors = [integers("flat", [-1, 64])]
@@ -183,7 +186,8 @@ def get_model(net):
 
 
 def make_job(net, clauses, steps=STEPS, batch=48):
-    """Makes a job of four copies. The last batch of an evaluation is incomplete."""
+    """Returns a job of four copies. The batch size doesn't divide the number of samples, so
+    that the last batch of an evaluation is incomplete."""
     rates = RATES
     takes_tokens = FIELDS[net] == FIELDS["tied"]
     label = "next" if takes_tokens else "label"
@@ -196,7 +200,8 @@ def make_job(net, clauses, steps=STEPS, batch=48):
 
 
 def make_pipeline(net, replicas=None, order="auto", cuts=None):
-    """Returns the clause that cuts a network into its stages."""
+    """Returns the pipeline clause for a network with the given replicas, order and cuts, by
+    default those of CUTS."""
     names = ", ".join(f'"{name}"' for name in (cuts or CUTS[net]))
     parts = [f"cuts = [{names}]", f"order = {order}"]
     if replicas:
@@ -207,8 +212,8 @@ def make_pipeline(net, replicas=None, order="auto", cuts=None):
 
 
 def compile_on_devices(work, name, text, pipeline, devices):
-    """Compiles a job with the plan of `pipeline`, changed to these devices, a list for
-    each stage."""
+    """Compiles a job with the plan that hftac makes for `pipeline`, in which each stage's
+    devices are replaced by a list of `devices`. Returns the program."""
     job, plan = work.write_job(name, text), work.folder / f"{name}.json"
     run(work.hftac, job, "--plan-pipeline", f"--pipeline={pipeline}", "-o", plan)
     changed = json.loads(plan.read_text())

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Networks in four stages, in each order and on each number of ranks, train to the bytes
-of the program without stages: logs and checkpoints, of copies that are fused, compiled
-alone or in part, with gradients clipped or not, in f32 and f64; also two stages of two
-replicas and one, and four stages on two hosts. Needs Open MPI's mpirun, and only Python's
-standard library; hosts are network namespaces, which root can make.
+"""Tests networks in pipelines of four stages, in each order and on each number of ranks.
+Their checkpoints and logs must be those of the program without stages, for copies that are
+fused, partly fused, or not fused, with and without clipped gradients, in f32 and f64. Also
+tests two stages of two replicas and one, and four stages on two hosts. Needs Open MPI's
+mpirun, and only Python's standard library; the hosts are network namespaces, which root can
+make.
 
     pipeline_networks.py --hftac HFTAC --work DIR [--name NAME] [--part N/M]
 """
@@ -29,13 +30,13 @@ from trainings import expect_same_training, expect_trained, read_training
 COPIES, STEPS, MICRO_BATCHES = 4, 5, 8
 ORDERS = (*CHUNKS_OF_ORDERS, "file")
 RANKS = (1, 2, 4)
-# The number of cases that are checked at a time.
+# The number of cases that are checked in parallel.
 JOBS = 2
 
 
 def write_mlp(folder, name, kind):
-    """Writes eight layers, every second of which has a dropout; `kind` is the fourth
-    one's function."""
+    """Writes a model of eight layers with dropouts after layers 2, 4 and 6. `kind` is the
+    activation function of layer 4."""
     nodes = [node("Reshape", ["image", "flat"], ["x"], name="x")]
     tensors = [integers("flat", [-1, 64]), tensor("rate", [], [0.2])]
     source, width = "x", 64
@@ -57,7 +58,8 @@ def write_mlp(folder, name, kind):
 
 
 def write_cnn(folder, name, kind):
-    """Writes two convolutions with batch norm; `kind` is the second one's function."""
+    """Writes a model with two convolutions and batch norms. `kind` is the activation
+    function of the second one."""
     nodes, tensors, source, channels = [], [integers("flat", [-1, 6 * 49])], "image", 1
     for layer, width in ((1, 4), (2, 6)):
         def of(part, layer=layer):
@@ -92,8 +94,8 @@ def write(folder, name, nodes, tensors, shape):
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """A network's files, one for each copy if it is fused in part, and its cuts into
-    eight parts."""
+    """A network's ONNX files (if copies are fused partly, one per copy; otherwise the first
+    is used for all), its cuts into eight parts, and the settings of its job."""
     files: tuple
     cuts: tuple
     fields: str
@@ -102,7 +104,7 @@ class Network:
     loss: str = "cross_entropy"
     rates: str = "[1e-3, 3e-3, 1e-2, 3e-2]"
     batch: int = 48
-    four: tuple = (1, 3, 5)  # the cuts that give four parts
+    four: tuple = (1, 3, 5)  # indices of the cuts that give four parts
     two: int = 3
 
 
@@ -124,7 +126,7 @@ NETWORKS = {
 
 
 def write_networks(folder, hftac):
-    """Writes all files that jobs read."""
+    """Writes all files that the jobs read."""
     run(sys.executable, REFERENCE / "make_data.py", folder, "mlp", "cnn")
     for name, kind in (("", "Relu"), ("-other", "Tanh")):
         write_mlp(folder, f"mlp{name}", kind)
@@ -138,7 +140,7 @@ def write_networks(folder, hftac):
 @dataclasses.dataclass(frozen=True)
 class Case:
     net: str
-    fusion: str  # fused, alone, partial
+    fusion: str  # "fused", "partial" (different models), or "alone" (not fused)
     precision: str
     clips: bool
 
@@ -160,7 +162,7 @@ class Check:
         self.equal = 0
 
     def compile(self, case, name, *clauses):
-        """Compiles the program of a case."""
+        """Compiles a case with these clauses in addition, and returns the program."""
         network = NETWORKS[case.net]
         files = network.files if case.fusion == "partial" else network.files[:1]
         source = "model net = onnx({})\n".format(
@@ -207,13 +209,14 @@ class Check:
         self.equal += 1
 
     def make_order(self, case, name):
-        """Returns the pipeline of four stages in an order: in four parts, or in eight."""
+        """Returns the pipeline clause for four stages in an order, with one part or two per
+        stage. For "file", writes a random order."""
         network = NETWORKS[case.net]
         chunked = CHUNKS_OF_ORDERS.get(name, 1) > 1
         parts = network.cuts if chunked else [network.cuts[n] for n in network.four]
         order = name
         if name == "file":
-            # The choice differs between cases.
+            # The choice is random, but the same in each run of a case.
             choices = random.Random(str(case))
             chunked = choices.random() < 0.5
             parts = network.cuts if chunked else parts
@@ -240,8 +243,9 @@ class Check:
         self.remove(uncut)
 
     def check_replicas(self, case):
-        """Checks two stages of two replicas and one: the same on each number of ranks,
-        and, with as many groups, the results of one stage."""
+        """Tests two stages, of two replicas and of one. The results must be the same on
+        each number of ranks, and, if the number of groups is given, those of the program
+        without stages."""
         network = NETWORKS[case.net]
         pipeline = (f'pipeline cuts = ["{network.cuts[network.two]}"], '
                     "replicas = [2, 1]")
@@ -263,13 +267,14 @@ class Check:
 
     def check(self, case):
         self.check_orders(case)
-        # The sums are those of the same groups in all other cases.
+        # Replicas are tested in a part of the cases only: the others would add up the same
+        # groups.
         if case.precision == "f32" and case.clips:
             self.check_replicas(case)
         print(f"equal: {case}", flush=True)
 
     def check_hosts(self, case, order):
-        """Runs four ranks on two hosts."""
+        """Compares four ranks on two hosts with the program without stages."""
         clause = f"micro_batches {MICRO_BATCHES}"
         uncut = self.compile(case, str(case), clause)
         binary = self.compile(case, f"{case}-{order}", clause,

@@ -1,7 +1,9 @@
-"""Writes orders of pipelines as files, with a row for each worker: some that have names,
-and random ones. Needs only Python's standard library."""
+"""Makes orders of pipelines for files, with a row of actions per worker: one_f_one_b, and
+random orders. An action is a stage, a letter, and the number of a micro-batch; the letters
+are F (forward), B (whole backward), I and W (backward in halves, for inputs and weights),
+and R (recompute). Needs only Python's standard library."""
 
-# The orders that have names, each with the number of a stage's parts.
+# The orders that hftac knows by name, and the number of parts per stage that they need.
 CHUNKS_OF_ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2,
                     "zero_bubble": 1, "v_shape": 2}
 
@@ -11,7 +13,8 @@ def write_rows(rows):
 
 
 def make_one_f_one_b(stages, micro_batches):
-    """Makes S - s forwards, then a backward and a forward in turn."""
+    """Makes the order of PipeDream's 1F1B schedule: S - s forwards in stage s of S, then
+    backwards and forwards in turn."""
     rows = []
     for stage in range(stages):
         ahead = min(stages - stage, micro_batches)
@@ -25,8 +28,9 @@ def make_one_f_one_b(stages, micro_batches):
 
 
 class RandomOrder:
-    """A random order: the next action is drawn from those that are possible. Each worker
-    has `chunks` stages, there and back again if `is_v`."""
+    """A random order, which is made by drawing the next action from those that are
+    possible. Each worker has `chunks` stages; if `is_v`, these go through the workers forth
+    and back, else in a loop. `random` is the generator."""
 
     def __init__(self, random, stages, micro_batches, chunks=1, is_v=False):
         self.random = random
@@ -35,7 +39,7 @@ class RandomOrder:
         self.is_v = is_v
         self.limits = [random.randint(1, micro_batches) * chunks
                        for _ in range(self.workers)]
-        # Backwards are in halves: none of them, all, or some.
+        # The share of backwards that are divided into halves.
         self.halves = random.choice((0, 1, 1, 0.5))
         self.weights = {kind: random.uniform(0.05, 1) for kind in "FBW"}
         self.done = {kind: [0] * stages for kind in "FBW"}
@@ -48,8 +52,8 @@ class RandomOrder:
         return stage % self.workers
 
     def find_ready(self):
-        """Yields each stage's next forward, backward and gradients of weights if
-        possible."""
+        """Yields, for each stage, the next forward, backward and gradient of weights that
+        its inputs and the limit of micro-batches in flight permit."""
         forward, backward, weight = (self.done[kind] for kind in "FBW")
         for stage in range(self.stages):
             worker = self.get_worker(stage)
@@ -78,15 +82,16 @@ class RandomOrder:
         self.rows[worker].append(f"{stage}{letter}{number}")
 
     def make(self):
-        """Returns the rows; none if the micro-batches in flight leave no memory to go
-        on."""
+        """Returns the rows, or None if the limits of micro-batches in flight lead to a
+        deadlock."""
         while ready := list(self.find_ready()):
             weights = [self.weights[kind] for kind, _ in ready]
             self.do(*self.random.choices(ready, weights)[0])
         return self.rows if min(self.done["W"]) == self.micro_batches else None
 
     def recompute(self, stage):
-        """Recomputes micro-batches of a stage, some of them earlier than necessary."""
+        """Adds recomputations of all micro-batches of a stage, some of them earlier than
+        necessary."""
         row, least = self.rows[self.get_worker(stage)], 0
         for number in range(self.micro_batches):
             last = next(index for index, action in enumerate(row)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The first rank saves the state of stages on several ranks, and any number of ranks
-resumes from it: without a common folder, after a signal, and with tensors that are longer
-than a message. A checkpoint that can't be written ends all ranks. Exports and evaluations
-are those of the program without stages. Needs Open MPI's mpirun, and only Python's
-standard library."""
+"""Tests the state of stages on several ranks. The first rank must save it, and any number
+of ranks must resume from it: without a common folder, after a signal, and with tensors that
+are longer than a message. A checkpoint that can't be written must end all ranks. Exports
+and evaluations must be those of the program without stages. Needs Open MPI's mpirun, and
+only Python's standard library."""
 
 import json
 import signal
@@ -16,7 +16,7 @@ from ranks import wait_for_step
 
 COPIES = 2
 STEPS = 4
-# A tensor of the second stage is longer than a message.
+# The weight of the second stage is longer than the longest message.
 MODEL = """
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(linear(flatten(image), 300))
@@ -49,8 +49,8 @@ class Check:
 
 
 def check_apart(check):
-    """Only the first rank has the folder; the number of ranks and the program change,
-    too."""
+    """Tests resuming with other numbers of ranks and another program, if only the first
+    rank sees the folder of checkpoints."""
     for step, (ranks, binary) in enumerate(((3, check.binary), (2, check.binary),
                                             (1, check.uncut), (3, check.binary)), 1):
         run_apart(ranks, check.folder, binary, "train", "--data", check.folder,
@@ -62,8 +62,8 @@ def check_apart(check):
 
 
 def check_full(check):
-    """The file size limit of the first rank is reached within the first copy's second
-    stage."""
+    """Tests a checkpoint that can't be written completely: the first rank's limit on the
+    size of files is reached within the first copy's tensors of the second stage."""
     flags = check.flags("full")
     run_ranks(3, check.binary, *flags, "--steps", 1)
     limit = 'test $OMPI_COMM_WORLD_RANK != 0 || ulimit -f 2000; exec "$@"'
@@ -82,8 +82,8 @@ def check_full(check):
 
 
 def check_log(check):
-    """The first rank's log can't be written any more; the steps done until the others
-    learn of it are saved."""
+    """Tests a log that the first rank can't write any more. The steps that are done when
+    the other ranks learn about this must be saved."""
     tiny = ('model net(image: f32[batch, 1, 8, 8]) {\n  first = linear(flatten(image), 4)\n'
             '  second = relu(first)\n  return output = linear(second, 10)\n}\n')
     stages, uncut = (check.work.compile(
@@ -104,7 +104,7 @@ def check_log(check):
 
 
 def check_asked(check):
-    """A signal ends all ranks after one more step, which they save."""
+    """Tests that a signal ends all ranks after a common step, which is saved."""
     binary = check.work.compile("long", make_job(PIPELINE, 100000))
     log = check.folder / "asked.jsonl"
     ranks = Ranks(3, binary, *check.flags("asked"), "--log", log, "--log-every", 1)
@@ -133,7 +133,7 @@ def check_used(check):
 
 
 def check_peaks(check):
-    """Each rank reports its stages' memory."""
+    """Checks that each rank reports its stage's memory."""
     stages = json.loads(run(check.binary, "info", "--json", "--threads", 1))["stages"]
     output = run_ranks(3, check.binary, "bench", "--steps", 1, "--phases", "--json",
                        "--threads", 1)
@@ -142,7 +142,8 @@ def check_peaks(check):
 
 
 def check_many(check):
-    """Several ranks have more workers than messages can distinguish."""
+    """Tests that ranks with more workers than the tags of messages can distinguish are
+    refused."""
     job = make_job("micro_batches 256\n  pipeline cuts = [\"first\"], "
                    "replicas = [128, 128]", steps=1).replace("batch = 16", "batch = 256")
     binary = check.work.compile("many", job)

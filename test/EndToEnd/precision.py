@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Computes in f32 on parameters that are stored in another type, and with state and
-gradients of other types: each mixture trains near to f64, its checkpoint has the stored
-types, `info` shows them, a resumed training and one of copies compiled alone end with the
-same bytes, and an exported model computes the copy's outputs."""
+"""Tests computation in f32 with parameters, state or gradients of other types. Each mixture
+must train to numbers near those of f64, checkpoints and `info` must have the stored types,
+a resumed training and one without fusion must give the same bytes, and an exported model
+must compute the copy's outputs."""
 
 import json
 
@@ -12,7 +12,8 @@ from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
 
 STEPS = 20
 
-# Clause, type of the parameters, type of the optimizer's state, distance from f64.
+# For each name: the precision clause, the types of parameters and of the optimizer's state
+# in checkpoints, and the largest accepted difference from f64.
 MIXTURES = {
     "stored64": ("f64, compute = f32", "F64", "F64", 1e-3),
     "parameters64": ("f32, parameters = f64", "F64", "F32", 1e-3),
@@ -27,7 +28,7 @@ MIXTURES = {
 
 
 def check_resumed(work, binary, trained):
-    """Trains half of the steps, then the rest, in the same folder."""
+    """Trains half of the steps, resumes with the rest, and compares the checkpoint."""
     other = work.folder / f"{binary.name}-resumed"
     for steps in (STEPS // 2, STEPS):
         run(binary, "train", "--data", work.folder, "--checkpoint", other,
@@ -37,7 +38,7 @@ def check_resumed(work, binary, trained):
 
 
 def check_alone(work, binary, job, trained):
-    """Checks copies compiled alone, on one thread."""
+    """Compares copies that aren't fused, on one thread."""
     alone = work.compile(f"{binary.name}-alone", job, "--no-fuse")
     other = work.train(alone, "--threads", 1)
     expect_same_checkpoint(checkpoint(other, STEPS), trained,
@@ -45,7 +46,7 @@ def check_alone(work, binary, job, trained):
 
 
 def check_export(work, binary, trained):
-    """The exported model's outputs are the copy's, to rounding."""
+    """Checks that an exported model computes the copy's outputs, up to rounding."""
     path, image = work.folder / f"{binary.name}.onnx", work.folder / "mlp-image.npy"
     run(binary, "export", "--copy", 1, "-o", path, "--checkpoint", trained)
     alone = work.folder / f"{binary.name}-exported"

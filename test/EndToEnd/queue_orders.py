@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains copies of a network on a device that does the work of its queues in other
+"""Trains copies of a network on devices that execute the commands of their queues in other
 orders that their events allow, and compares the checkpoints byte by byte. Needs only
 Python's standard library and a C compiler."""
 
@@ -7,8 +7,8 @@ from harness import checkpoint, copy_file, expect_same_file, fail
 from network_run import NetworkRun, networks
 
 STEPS = 3
-# Uploads come as late as possible, as early as possible, then in any order: see
-# TestDevices.c.
+# Transfers to the device are executed as late as possible, as early as possible, and in two
+# random orders; see TestDevices.c.
 DEVICES = ["shuffled:0", "shuffled:1", "shuffled:2", "shuffled:3"]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Random networks, half of them preconditioned, in random pipelines train to the bytes of
-the program without stages, in one process with all workers and on ranks: checkpoints and
-logs. Needs Open MPI's mpirun, and only Python's standard library.
+"""Trains random networks, half of them preconditioned, in random pipelines, in one process
+and on ranks. Checkpoints and logs must be those of the program without stages. Needs Open
+MPI's mpirun, and only Python's standard library.
 
     random_pipelines.py --hftac HFTAC --work DIR [--count N] [--seed K]
 """
@@ -17,7 +17,7 @@ from harness import (DATA, REFERENCE, checkpoint, copy_file, fail, make_blocks, 
 from mpirun import run_ranks
 from pipeline_orders import make_random_order, write_rows
 
-# No period is due in the last step.
+# In the last step, K-FAC with factor_every = 5 updates nothing.
 COPIES, STEPS, WIDTH = 4, 4, 8
 ORDERS = ("one_f_one_b", "all_forwards_first", "zero_bubble", "interleaved", "v_shape",
           "file", "file")
@@ -27,7 +27,8 @@ LAYERS = ("relu(linear({}, 8))", "tanh(linear({}, 8))", "layer_norm(linear({}, 8
 
 
 class RandomJob:
-    """A network whose layers read any earlier ones, and a pipeline of it."""
+    """A random network, whose layers may read any earlier layers, and a random pipeline for
+    it."""
 
     def __init__(self, seed, folder):
         self.random = random.Random(seed)
@@ -97,7 +98,7 @@ class RandomJob:
         cuts = sorted(self.random.sample(range(self.layers), parts - 1))
         replicas = [1] * self.workers
         if self.groups and self.draw(0.5):
-            # An order file has one row for all workers of a stage.
+            # An order file has one row per stage, which all of its replicas share.
             replicas = [2 if order in ("file", "v_shape")
                         else self.random.randint(1, 3) for _ in replicas]
         self.workers = sum(replicas)
@@ -144,8 +145,8 @@ class Check:
                 [event for event in read_log(log) if event["event"] != "start"])
 
     def compile(self, name, text, flags):
-        """Returns the program, or None with the message of hftac if the job can't be cut
-        so."""
+        """Compiles a job. Returns the program, or None if hftac refuses the job, and
+        hftac's output."""
         path = self.folder / f"{name}.hfta"
         path.write_text(text)
         binary = self.folder / name

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A program trains to the same bytes on each number of ranks, logs included, resumes from
-checkpoints of any number, and ends as a whole if one rank can't go on. Needs Open MPI's
-mpirun, and only Python's standard library."""
+"""Tests that a program trains to the same bytes and log on each number of ranks, resumes
+from checkpoints of any number of ranks, and ends as a whole if one rank can't go on. Needs
+Open MPI's mpirun, and only Python's standard library."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness import (DATA, MODELS, Work, checkpoint, expect_equal,
                      expect_same_checkpoint, fail, make_blocks, read_log, run)
-from make_data import SAMPLES, mlp_data, write_npy  # from a folder that harness names
+from make_data import SAMPLES, mlp_data, write_npy  # from the folder test/reference
 from mpirun import Ranks, find_rank, run_apart, run_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,8 @@ NETS = {
     "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))")
                         .replace("relu(conv2)", "relu(batch_norm(conv2))"),
 }
-# A job: its network, its clauses, and flags of hftac.
+# The jobs: name to network, clauses of the train block, and flags of hftac. The number at
+# the end of a name is the number of replicas.
 JOBS = {
     "mlp-4": ("mlp", "micro_batches 8\n  pipeline replicas = [4]", ()),
     "mlp-3": ("mlp", "micro_batches 4, groups = 4\n  precision f64\n"
@@ -39,7 +40,8 @@ JOBS = {
 
 
 def make_job(net, clauses, steps=STEPS):
-    # The last batch of an evaluation is incomplete.
+    # The batch sizes don't divide the number of samples, so that the last batch of an
+    # evaluation is incomplete.
     data = DATA[net] + "\n  test " + DATA[net]
     return NETS[net] + make_blocks(
         data, "cross_entropy(net, label)", f"adam(lr = {RATES})", steps,
@@ -65,7 +67,8 @@ class Check:
 
 
 def check_bytes(check):
-    """Checkpoints and logs on all numbers of ranks."""
+    """Compares checkpoints and logs on all numbers of ranks, and with a program without
+    replicas."""
     for name, (net, clauses, flags) in JOBS.items():
         job = make_job(net, clauses)
         binary = check.work.compile(name, job, *flags)
@@ -77,7 +80,7 @@ def check_bytes(check):
                                    COPIES)
             if read_log(check.folder / f"{other}.jsonl") != expected:
                 fail(f"{other}: another log than one rank's")
-        # The reference has no replicas, but as many groups.
+        # The program without replicas has the same number of groups.
         groups = "groups = 4" if name == "mlp-4" else None
         plain = clauses.split("\n  pipeline")[0]
         if groups:
@@ -89,7 +92,8 @@ def check_bytes(check):
 
 
 def check_resumed(check):
-    """Any number of ranks and replicas goes on from any other's checkpoint."""
+    """Tests that any number of ranks and replicas resumes from the checkpoint of any
+    other."""
     job = "micro_batches 8, groups = 8\n  pipeline replicas = [{}]"
     binaries = [check.work.compile(f"resumed-{replicas}",
                                    make_job("cnn", job.format(replicas)))
@@ -98,8 +102,8 @@ def check_resumed(check):
     name = "stopped"
     for step, (binary, ranks) in enumerate(((binaries[2], 4), (binaries[0], 1),
                                             (binaries[1], 2), (binaries[2], 3)), 1):
-        # The ranks have folders of their own, except for the first rank, which alone sees
-        # the folder of this test.
+        # The first rank runs in this test's folder; each other rank runs in a folder of its
+        # own and doesn't see the checkpoints.
         run_apart(ranks, check.folder, binary, "train", "--data", check.folder,
                   "--checkpoint", name, "--no-progress", "--resume", "--steps", step)
     if any((check.folder / f"apart-{rank}" / name).exists() for rank in (1, 2, 3)):
@@ -116,8 +120,9 @@ def expect_message(output, *words, most=1):
 
 
 def check_other_data(check):
-    """Ranks with fewer samples than others would keep these waiting, or learn from other
-    samples than they."""
+    """Tests that a rank with fewer samples than the others, or with a program without test
+    data, is refused. It would keep other ranks waiting, or train on other samples than they
+    expect."""
     fewer = check.folder / "fewer"
     fewer.mkdir()
     for name, code, shape, numbers in zip(("image", "label"), ("<f4", "<i8"),
@@ -148,7 +153,7 @@ def check_refusals(check):
     expect_message(run_ranks(2, binary, *flags, "--mpi", "nothing.so", code=3),
                    "nothing.so")
     expect_message(run_ranks(2, binary, *flags, "--data", "/nowhere", code=2), "--data")
-    # Only the second rank has other steps, or another program.
+    # Only the second rank gets another number of steps, or another program.
     shell = 'test $OMPI_COMM_WORLD_RANK = 1 && {}; exec "$@"'
     expect_message(run_ranks(3, "sh", "-c", shell.format('exec "$@" --steps 3'), "sh",
                              binary, *flags, code=2), "rank 1", "options")
@@ -157,14 +162,15 @@ def check_refusals(check):
     expect_message(run_ranks(2, "sh", "-c", shell.format(
         f'shift && exec {other} "$@"'), "sh", binary, *flags, code=2),
         "rank 1", "program")
-    # A rank that can't begin reports it even if the others can.
+    # An error of a rank that can't start must be reported even if the other ranks can
+    # start.
     if "nothing.so" not in run_ranks(2, "sh", "-c", shell.format(
             'exec "$@" --mpi nothing.so'), "sh", binary, *flags, code=3):
         fail("a rank that can't open MPI has said nothing")
-    # A program for one rank is timed by each rank.
+    # Each rank measures a program for one rank separately.
     if run_ranks(2, plain, "bench", "--steps", 1).count("planned peak") != 2:
         fail("bench of a program for one rank: expected two results")
-    # A file that one rank lacks ends all ranks, with one message.
+    # A file that only one rank lacks must end all ranks, with one message.
     expect_message(run_ranks(3, "sh", "-c", shell.format("cd /"), "sh", binary,
                              "train", "--data", ".", "--no-progress", code=1,
                              place=check.folder), "rank 1 (replica 1)", "mlp-image")
@@ -177,9 +183,10 @@ def check_refusals(check):
 
 
 def check_alone(check):
-    """One rank alone never looks for MPI's library, started by a launcher or not."""
+    """Tests that a process that is the only rank never looks for the MPI library, even if a
+    launcher has started it."""
     binary = check.work.compile("lone", make_job("mlp", JOBS["mlp-4"][1]))
-    # The dynamic linker prints the libraries that it looks for.
+    # With LD_DEBUG, the dynamic linker prints which libraries it looks for.
     command = ["env", "LD_DEBUG=libs", binary, "train", "--data", check.folder,
                "--no-progress"]
     for what, output in (("no launcher", run(*command)),
@@ -193,7 +200,7 @@ def check_alone(check):
 
 
 def wait_for_step(ranks, log):
-    """Waits until the ranks have done a step."""
+    """Waits until the log has a step; fails if the ranks end before, or after 100 s."""
     begin = time.monotonic()
     while not log.exists() or '"step"' not in log.read_text():
         if ranks.process.poll() is not None or time.monotonic() - begin > 100:
@@ -202,7 +209,8 @@ def wait_for_step(ranks, log):
 
 
 def check_ends(check):
-    """A rank dies or stops, or the end is requested by a signal."""
+    """Tests ranks one of which is killed or stopped, and ranks that a signal asks to
+    end."""
     binary = check.work.compile("ends", make_job(
         "cnn", "micro_batches 8, groups = 8\n  pipeline replicas = [4]", 10 ** 6))
     expected = check.work.compile("whole", make_job(
@@ -221,14 +229,15 @@ def check_ends(check):
         fail("mpirun has taken more than 10 s to end")
     ranks = begin("stopped-rank", "--rank-timeout", 2)
     os.kill(find_rank(binary, 1), signal.SIGSTOP)
-    # Each of the other ranks may report it before the first of them ends all.
+    # Each of the three other ranks may report the stopped one before the first report ends
+    # all.
     expect_message(ranks.finish(5), "rank 1", "2 s", most=3)
     ranks = begin("asked")
     ranks.process.send_signal(signal.SIGUSR1)
     output = ranks.finish(128 + signal.SIGUSR1)
     if output.count("; saved ") != 1:
         fail(f"SIGUSR1: nothing saved\n{output:.2000}")
-    # One rank trains to the step where the ranks were asked to stop, with equal bytes.
+    # A program for one rank must get the same bytes after as many steps.
     steps = max(int(path.name[5:]) for path in (check.folder / "asked").glob("step-*"))
     work = check.work
     work.train(expected, "--steps", steps)
@@ -238,8 +247,8 @@ def check_ends(check):
 
 
 def check_evaluations(check, compiler):
-    """Each rank gets the losses that one process computes, also for a batch of which it
-    has no sample."""
+    """Tests evaluations: each rank must get the same losses as one process, even for a
+    batch of which it has no sample."""
     kernels = check.work.compile("evaluated.o", make_job("cnn", JOBS["cnn-4"][1]),
                                  "--emit=obj")
     binary = kernels.with_suffix("")
@@ -257,7 +266,8 @@ def check_evaluations(check, compiler):
 
 
 def check_lacking_epoch(check):
-    """A log lacks its last epoch's evaluation; all ranks compute it when they resume."""
+    """Tests a log without the evaluation of its last epoch, which all ranks together must
+    compute when they resume."""
     job = make_job("mlp", JOBS["mlp-4"][1], steps=12)  # two epochs of six steps
     binary = check.work.compile("lacking", job)
     flags = [*check.flags("lacking-epoch"), "--steps"]
@@ -272,8 +282,8 @@ def check_lacking_epoch(check):
 
 
 def check_slow_ranks(check):
-    """A rank works longer than the others would wait for an idle one: the last of three
-    ranks has two workers' micro-batches."""
+    """Tests a rank that works longer than the timeout for idle ranks: with three ranks, the
+    last one computes two workers' micro-batches."""
     binary = check.work.compile("slow", make_job("mlp", JOBS["mlp-4"][1]))
     costs = json.loads(run(binary, "bench", "--steps", 1, "--phases", "--json"))
     for task in costs["tasks"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the commands of examples/ranks/README.md on few samples, and its library on ranks
-without a common folder, one of which leaves early. Needs Open MPI's mpirun, and only
-Python's standard library."""
+"""Runs the commands of examples/ranks/README.md on a few samples, and its library on ranks
+without a common folder, one of which ends its training earlier. Needs Open MPI's mpirun,
+and only Python's standard library."""
 
 import argparse
 import gzip
@@ -16,16 +16,16 @@ from mpirun import LIMIT, get_environment, run_ranks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/ranks"
 DATA = "/usr/share/datasets/fashion-mnist"
-# The steps of an epoch of the test.
+# The number of steps per epoch with the data of this test.
 STEPS = 3
 BATCH = 256
-# The README's waits and long trainings, and their replacements in the test.
+# Waits and numbers of epochs in the README, and what replaces them here.
 WAITS = [("sleep 10", "until grep -q '\"step\"' stopped.jsonl; do sleep 0.1; done"),
          ("--epochs 50", "--epochs 1000000")]
 
 
 def write_data(folder):
-    """Writes files like those of Fashion-MNIST, with few samples."""
+    """Writes files in the form of Fashion-MNIST with a few samples."""
     folder.mkdir(parents=True)
     for prefix, samples in (("train", STEPS * BATCH), ("t10k", BATCH + 44)):
         labels = bytes(i * i % 10 for i in range(samples))
@@ -39,20 +39,21 @@ def write_data(folder):
 
 
 def run_block(text, folder):
-    """Returns the output of a block of the README."""
+    """Runs a block of shell commands of a README and returns its output."""
     with tempfile.TemporaryDirectory(prefix="ranks-") as temporary:
         return run("timeout", str(LIMIT), "bash", "-ec", text, cwd=folder,
                    env=get_environment(temporary))
 
 
 def run_readme(name, hftac, folder, *changes):
-    """Returns the outputs of an example's blocks, after these changes in their text."""
+    """Runs the shell blocks of the example's README in `folder`, with made-up data, and
+    returns the outputs. `changes` are pairs of a text and its replacement."""
     data = folder / "data"
     write_data(data)
     text = (ROOT / "examples" / name / "README.md").read_text()
     outputs = []
     for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
-        # Another test builds the program.
+        # Another test builds the example's C program.
         if "main.c" in block or "cmake" in block:
             continue
         for old, new in [("build/bin/hftac", hftac),
@@ -70,7 +71,7 @@ def check_readme(hftac, folder):
              for name in ("ranks", "alone")}
     expect_equal(names, {"ranks": [f"step-{STEPS:08d}", f"step-{2 * STEPS:08d}"],
                          "alone": [f"step-{2 * STEPS:08d}"]}, "checkpoints")
-    # A command for one process runs on each rank separately.
+    # A command that doesn't train, such as export, runs on each rank separately.
     run_ranks(2, "sh", "-c", "exec ./sweep export --copy 1 --checkpoint alone "
               "-o $OMPI_COMM_WORLD_RANK.onnx", place=folder)
     expect_equal((folder / "0.onnx").read_bytes(), (folder / "1.onnx").read_bytes(),
@@ -84,8 +85,8 @@ def check_readme(hftac, folder):
 
 
 def check_library(hftac, cc, folder):
-    """Tests folders of checkpoints, only the first rank's of which is used; and a rank
-    that ends its training while others go on."""
+    """Tests that ranks that are given different folders for checkpoints use only the first
+    rank's, and that a rank may end its training while the others go on."""
     folder = folder / "library"
     folder.mkdir()
     run(hftac, EXAMPLE / "curve.hfta", "--emit=lib", "-o", "libcurve.a", cwd=folder)

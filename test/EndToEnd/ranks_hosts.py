@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two ranks on each of two hosts train to the bytes of one. The hosts are network
-namespaces, which root can make where iproute2 is installed."""
+"""Tests that two ranks on each of two hosts train to the same bytes as one rank. The hosts
+are network namespaces, which root can make if iproute2 is installed."""
 
 import ranks
 from hosts import can_make_hosts, make_hosts, run_told

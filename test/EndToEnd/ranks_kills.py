@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A rank that is killed at any time ends all others, which leave nothing behind, and
-another number of ranks goes on to the bytes of a training that was never stopped.
+"""Kills a rank at random times. All other ranks must end and leave nothing behind, and
+another number of ranks must resume to the bytes of a training that was never stopped.
 
     ranks_kills.py --hftac HFTAC --work DIR [--count N] [--seed K] [--cuts NAMES]
                    [--replicas R,R...] [--precondition TEXT]
 
-With cuts, names joined by commas, and their stages' replicas, by default one of each,
-four workers in all, each stage has only a part of the training's state; so may each
-worker with a preconditioner.
+With --cuts (names joined by commas), each stage has only a part of the training's state;
+--replicas gives the numbers of workers of the stages, by default one each; there are four
+in all. With --precondition, each worker may have only a part of the preconditioner's state.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from mpirun import LIMIT, Ranks, find_rank, run_ranks
 from ranks import COPIES, make_job
 
 STEPS, WORKERS = 240, 4
-# The seconds within which the launcher ends the other ranks.
+# The seconds within which the launcher must end the other ranks.
 GRACE = 10
 
 
@@ -39,7 +39,7 @@ def wait_for_rank(ranks, binary, rank):
 
 
 def find_shared_memory(process):
-    """Returns the files of the host's shared memory that a process has mapped."""
+    """Returns the names of the files in shared memory that a process has mapped."""
     try:
         with open(f"/proc/{process}/maps") as file:
             return set(re.findall(r"/dev/shm/\S+", file.read()))
@@ -90,7 +90,7 @@ class Kills:
         try:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # The process has ended already.
+            pass  # The process has already ended.
         begin = time.monotonic()
         ranks.finish(128 + signal.SIGKILL, 0)
         if time.monotonic() - begin > GRACE:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A rank has no more memory of its own than the peak that `bench` plans for it, plus 40
-MiB for MPI, the program's own memory and messages in flight. With more ranks, each needs
-less."""
+"""Tests that a rank has no more anonymous memory than the peak that `bench` plans for it,
+plus 40 MiB for MPI, the program's own memory and messages in flight, and that each rank
+needs less if there are more ranks."""
 
 import argparse
 import json
@@ -24,11 +24,12 @@ def anonymous_bytes(process):
                     return int(line.split()[1]) << 10
     except OSError:
         pass
-    return 0  # It has ended.
+    return 0  # The process has ended.
 
 
 def watch(binary, count, data):
-    """Returns the most bytes that each rank of a training has had."""
+    """Trains on `count` ranks and returns a dictionary from each rank to the largest number
+    of bytes of anonymous memory that was observed."""
     ranks = Ranks(count, binary, "train", "--data", data, "--no-progress",
                   "--threads", 4)
     processes, most = {}, dict.fromkeys(range(count), 0)
@@ -44,12 +45,12 @@ def watch(binary, count, data):
 
 
 def expect_planned(name, most, planned):
-    """Compares the bytes that each rank has had with those planned for it."""
+    """Compares the bytes that each rank has had with those that are planned for it."""
     print(f"{name}: planned {planned}, had {most}", flush=True)
     for rank, had in most.items():
         if had > planned[rank] + ALLOWANCE:
             fail(f"{name}: rank {rank} takes more memory than planned")
-        # A measurement of nothing would fit, too.
+        # If the measurement didn't work, it would give too small a number.
         if had < planned[rank] / 2:
             fail(f"{name}: rank {rank} takes less than half of what is planned")
 
@@ -71,7 +72,7 @@ def main():
         most = watch(binary, count, check.work)
         expect_planned(f"{count} ranks", most, dict.fromkeys(most, planned))
         peaks.append(planned)
-    # A plan that ignores the number of ranks would fit, too.
+    # The planned peaks must decrease with the number of ranks.
     if peaks[0] < peaks[2] + ALLOWANCE or not peaks[0] > peaks[1] > peaks[2]:
         fail(f"planned peaks {peaks}")
 

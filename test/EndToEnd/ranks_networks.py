@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Networks train to the same bytes on each number of ranks, checkpoints and logs: with
-as many groups as replicas, and with 8, then without replicas too. Copies are fused,
-compiled alone, or in part; gradients are clipped or not, in f32 or f64.
+"""Tests that networks train to the same bytes on each number of ranks, checkpoints and
+logs. With as many groups as replicas, the numbers of ranks are compared; with 8 groups, all
+numbers of replicas too, one replica included. Copies are fused, partly fused, or not fused;
+gradients are clipped or not; in f32 or f64.
 
     ranks_networks.py --hftac HFTAC --work DIR [--name NAME] [--all]
 """
@@ -18,10 +19,10 @@ from trainings import expect_same_training, expect_trained, read_training
 
 sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
 
-from protobuf_mutation import parse, serialize  # noqa: E402  (of another folder)
+from protobuf_mutation import parse, serialize  # noqa: E402  (from test/Hostile)
 
 STEPS, BATCH, MICRO_BATCHES = 5, 24, 8
-# The files that are fused in part, and the rates of their copies.
+# The models of the copies that are partly fused, and the copies' learning rates.
 PARTS = ["resnet18", "resnet18_wide", "resnet18_deep"]
 PART_RATES = [1e-2, 2e-2, 3e-2]
 NAMES = ("resnet18", "partial", "tied", "bert_medium")
@@ -29,8 +30,10 @@ NAMES = ("resnet18", "partial", "tied", "bert_medium")
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A setting of a training. `replicas` are trained with as many groups each or, if
-    `groups` is given, all with these, and compared with the program without replicas."""
+    """The settings of a training. For each number in `replicas`, a program is trained on
+    all numbers of ranks. If `groups` is given, all programs have that number of groups, and
+    are compared with each other and with a program without replicas; otherwise each has as
+    many groups as replicas."""
     precision: str
     fuses: bool
     clips: bool
@@ -38,7 +41,7 @@ class Setting:
     groups: int = None
 
 
-# The settings that are tested for each change; together every choice with every network.
+# The settings that are tested by default. Together they test each choice with each network.
 CHOSEN = {
     "resnet18": [Setting("f32", True, True, (4, 3)),
                  Setting("f64", False, False, (8,), 8)],
@@ -58,7 +61,8 @@ def all_settings(name):
 
 
 def tie_weights(source, target, kept, dropped):
-    """Writes a model whose nodes read one weight in place of another."""
+    """Writes a copy of an ONNX file in which nodes read weight `kept` in place of weight
+    `dropped`."""
     root = parse(source.read_bytes())
     graph = next(value for number, _, value in root if number == 7)
 
@@ -101,7 +105,8 @@ class Check:
                 networks.write_weights(work, MODELS / f"{part}.json")
 
     def compile(self, name, setting, clauses, part=None):
-        """Compiles a program; only of one `part` of several if it is given."""
+        """Compiles a program with these clauses in addition and returns its path. For
+        partly fused copies, `part` selects one of the models."""
         clauses = list(clauses)
         flags = () if setting.fuses else ("--no-fuse",)
         settings = self.settings
@@ -135,11 +140,11 @@ class Check:
             else:
                 expected = None
             if replicas > 1:
-                # The buckets are smaller than most gradients, and larger than some.
+                # This bucket size is smaller than most gradients, and larger than some.
                 clauses.append(f"pipeline replicas = [{replicas}], bucket = 8KiB")
             binary = self.compile(f"{self.name}-{number}-{replicas}", setting, clauses)
             for ranks in range(1, replicas + 1):
-                # With the most workers, some numbers of ranks are enough.
+                # With eight workers, only some numbers of ranks are tested, to save time.
                 if replicas == 8 and ranks not in (1, 2, 5, 8):
                     continue
                 what = f"{self.name}, {setting}: {ranks} ranks of {replicas} workers"
@@ -154,7 +159,8 @@ class Check:
             self.check_part(number, setting, clauses, expected.folder)
 
     def check_part(self, number, setting, clauses, together):
-        """Checks a copy whose sums are partly those of all copies, partly its own."""
+        """Compares copy 1 with its model alone. Its gradients are partly in segments of all
+        copies, and partly in segments of its own."""
         binary = self.compile(f"{self.name}-{number}-alone", setting, clauses, part=1)
         alone = self.train(binary, 2).folder
         expect_same_file(copy_file(together, 1), copy_file(alone, 0),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A network with batch norm trains on three ranks to the bytes of one, and so do two
-stages of three workers, several of which share a process, and two of two chunks each:
-scripts/check-threads looks for data races in these programs."""
+"""Trains a network with batch norm on one rank and on three, two stages with three workers,
+of which several share a process, and two stages of two chunks each; the bytes must be
+equal. scripts/check-threads uses these programs to look for data races."""
 
 import ranks
 from harness import expect_same_checkpoint
@@ -22,7 +22,7 @@ def check_stages(check):
 
 def main():
     check = ranks.Check()
-    # Gradients are summed during the backward.
+    # The small buckets and the cuts let gradients be summed during the backward.
     binary = check.work.compile("threads", ranks.make_job(
         "cnn", "micro_batches 6, groups = 3\n  clip_norm 0.5\n"
                "  pipeline replicas = [3], bucket = 8KiB"), "--cuts=pool1,pool2")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Recomputation in forwards changes no byte: jobs train to the same checkpoints and logs
-with `recompute all`, and with values that are saved or recomputed at random, whole and in
-pipelines. Their models are random, with dropout, or have batch norm; half are
-preconditioned. With --network, networks of test/models/networks are tested, which are
-also trained in little memory, without spilling. Needs only Python's standard library.
+"""Tests that recomputing forward values changes no byte. Jobs must train to the same
+checkpoints and logs with `recompute all`, and with values that are saved or recomputed at
+random, with and without a pipeline. The models are random, or have batch norm; half of the
+random ones are preconditioned. With --network, networks of test/models/networks are tested
+instead, also within memory budgets without spilling. Needs only Python's standard library.
 
     recompute.py --hftac HFTAC --hfta-opt HFTA-OPT --work DIR [--count N] [--seed K]
                  [--network NAME,...] [--precision f32,f64]
@@ -30,7 +30,7 @@ model net(image: f32[batch, 1, 28, 28]) {
   return output = linear(hidden, 10)
 }
 """
-# The clauses of jobs of this model, and flags.
+# Jobs of the model with batch norm: name to clauses of the train block and flags of hftac.
 NORMALIZED = {
     "plain": ("", ()),
     "micro-batches": ("  micro_batches 4\n  clip_norm 0.5", ()),
@@ -39,7 +39,8 @@ NORMALIZED = {
     "wide-sums": ("  precision f32, accumulate = f64", ()),
     "kfac": ("  precondition kfac(factor_every = 2, fisher = sampled)", ()),
 }
-# The passes from the fused model to tasks, which keep values chosen at random.
+# The passes from the fused model to tasks. `hfta-test-keep` chooses at random, by a seed,
+# which values are saved.
 SPLIT = ("--hfta-differentiate", "--hfta-test-keep=seed={}", "--hfta-split-tasks",
          "--hfta-insert-kfac", "--hfta-batch-kfac", "--hfta-stage-pipeline",
          "--canonicalize", "--cse", "--hfta-mark-phase=phase=train")
@@ -63,7 +64,8 @@ class Check:
         return binary
 
     def compile_at_random(self, name, text, seed, cuts, *flags):
-        """Compiles with values kept at random; fails if nothing is recomputed."""
+        """Compiles a job whose values are saved or recomputed at random, and returns the
+        program. Fails if nothing is recomputed."""
         job = self.folder / f"{name}.hfta"
         fused, split = job.with_suffix(".fused.mlir"), job.with_suffix(".mlir")
         job.write_text(text)
@@ -82,7 +84,7 @@ class Check:
             "--no-progress", "--overwrite", "--log", log, "--log-every", 1)
         binary.unlink()
         training = read_training(checkpoints, log, steps)
-        # The start event names the program.
+        # The start event has the program's name, which differs.
         training.events[:] = [event for event in training.events
                               if event["event"] != "start"]
         return training
@@ -115,8 +117,10 @@ class Check:
         self.check(name, text, COPIES, STEPS, flags)
 
     def check_network(self, name, precision):
-        """Recomputes everything, and what budgets need: the least possible one, and half
-        of the rest up to the one without recomputation. Values at random take longer."""
+        """Compares trainings that recompute nothing, everything, and what a memory budget
+        requires. The budget is the smallest possible one in f32; otherwise it is halfway
+        between that and the budget that needs no recomputation. Random choices would take
+        too long."""
         work = NetworkFolder(self.hftac, name, self.folder / name,
                              samples=NETWORK_STEPS * networks.BATCH)
         dropout = 0.25 if networks.NETWORKS[name].has_dropout else None

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Compares Resize of short and of long axes, which are computed in different ways, with
-the formulas of linear and cubic interpolation, with and without antialiasing. Needs only Python's standard library."""
+"""Compares Resize of short and of long axes, for which different code is generated, with
+the formulas of linear and cubic interpolation, with and without antialiasing. Needs only
+Python's standard library."""
 
 import math
 import random
@@ -14,11 +15,11 @@ from make_data import write_npy  # noqa: E402
 from onnx_writer import graph, integers, model, node, value  # noqa: E402
 
 ROWS = 2
-SIZES = [(7, 11), (11, 7), (1500, 2000), (2000, 900)]  # before and after
+SIZES = [(7, 11), (11, 7), (1500, 2000), (2000, 900)]  # pairs: size before, size after
 
 
 def cubic(x):
-    """Keys' kernel with a = -0.75."""
+    """Returns Keys' cubic convolution kernel with a = -0.75 at x."""
     x = abs(x)
     if x <= 1:
         return (1.25 * x - 2.25) * x * x + 1
@@ -29,7 +30,7 @@ def linear(x):
     return max(0.0, 1 - abs(x))
 
 
-# The name of an output: its kernel and the node's settings.
+# The outputs: name to interpolation kernel and attributes of the node.
 OUTPUTS = {
     "linear": (linear, {}),
     "cubic": (cubic, {}),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kills a training 20 times at random moments and resumes it each time: its
-checkpoints and its log become those of a training that was never stopped."""
+"""Kills a training 20 times at random moments and resumes it each time. Checkpoints and log
+must be the same as those of a training that was never stopped."""
 
 import json
 import random
@@ -17,7 +17,8 @@ STEPS = 120
 
 
 def read_log(path):
-    """Returns the events, without their seconds and the starts of runs."""
+    """Returns the events of a log without start events, and without the time that each has
+    in `seconds`."""
     events = []
     for line in path.read_text().splitlines():
         event = json.loads(line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Casts to bf16 and f16 give the nearest number, ties to even, from f64 and f32, on every
-processor; a value between two numbers of f32 isn't rounded twice. Needs only Python's
-standard library."""
+"""Tests that casts from f64 and f32 to bf16 and f16 give the nearest number, ties to even,
+on every processor. A number of f64 must not be rounded twice, first to f32. Needs only
+Python's standard library."""
 
 import math
 import random
@@ -16,8 +16,8 @@ from make_data import write_npy  # noqa: E402
 from onnx_writer import graph, model, node, value  # noqa: E402
 
 DOUBLE, FLOAT, HALF, BFLOAT = 11, 1, 10, 16
-# The bits of the fraction with the leading one, the exponent of a denormal's last bit,
-# and the first number that rounds to infinity.
+# For each type: the bits of the significand with the leading one, the exponent of the last
+# bit of a denormal number, and the smallest number that rounds to infinity.
 BF16 = 8, -133, 2.0 ** 128 - 2.0 ** 119
 F16 = 11, -24, 65520.0
 
@@ -29,13 +29,13 @@ def nearest(number, kind):
     if abs(number) >= overflow:
         return math.copysign(math.inf, number)
     last = max(math.frexp(number)[1] - precision, least)
-    # Both products are exact: powers of two of numbers far from f64's limits.
+    # Both calls of ldexp are exact, because the numbers are far from the limits of f64.
     return math.copysign(math.ldexp(round(math.ldexp(abs(number), -last)), last), number)
 
 
 def make_numbers():
-    """Returns numbers of f64: random ones, halfway ones and their neighbours, and the
-    extremes."""
+    """Returns f64 numbers: random ones, numbers halfway between two numbers of bf16 or f16,
+    their neighbours, and extreme ones."""
     generator = random.Random(11)
     numbers = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e300, -1e300, 5e-324, 65519.9,
                65520.0, 65504.0, 3.3961775292304e38, 2.0 ** 128 - 2.0 ** 119, 1e-40, 1e-45,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Running statistics average those of all micro-batches in order, with forwards first or
-not, in one block or several, fused or not; also if the forward itself uses a statistic,
-which then differs for each micro-batch. Everything is compared with a computation in
-Python, in f64. A stage that recomputes the values for its backward uses the statistic
-that its forward had."""
+"""Tests that running statistics average those of all micro-batches in order: with forwards
+first or not, in one block or several, with and without fusion, and if the forward itself
+reads a statistic, which then differs for each micro-batch. Everything is compared with a
+computation in Python, in f64. A stage that recomputes values for its backward must use the
+statistic that its forward read."""
 
 import random
 import re
@@ -11,10 +11,10 @@ import statistics
 
 from harness import (Work, checkpoint, copy_file, expect_equal, fail,
                      expect_same_checkpoint, make_blocks, read_safetensors, run)
-from make_data import write_npy  # (of the folder that harness adds)
+from make_data import write_npy  # from test/reference
 
 STEPS, BATCH, CHANNELS, COPIES = 3, 24, 3, 2
-MOMENTUM = 0.75  # the share of the old value that a running statistic keeps
+MOMENTUM = 0.75  # the share of its old value that a running statistic keeps
 MODEL = """
 model net(image: f32[batch, 3]) {
   normalized = batch_norm(image, momentum = 0.25)
@@ -25,7 +25,8 @@ model net(image: f32[batch, 3]) {
 
 
 def compute(samples, micro_batches, uses_mean):
-    """Returns the running mean and variance of the first op after all steps."""
+    """Returns the running mean and variance of the model's first batch norm after all
+    steps. With `uses_mean`, its input is the samples plus the running mean."""
     mean, variance = [0.0] * CHANNELS, [1.0] * CHANNELS
     size = BATCH // micro_batches
     for begin in range(0, len(samples), size):
@@ -41,7 +42,7 @@ def compute(samples, micro_batches, uses_mean):
 
 
 def use_mean(module):
-    """The model with its running mean added to the input of batch_norm."""
+    """Returns the module's text with the running mean added to the input of batch_norm."""
     read = re.search(r"(%\d+) = hfta.read @normalized.running_mean.*\n", module)
     norm = re.search(r"hfta.batch_norm (%arg0),.*?: (tensor<(\d+)x3xf32>)",
                      module)

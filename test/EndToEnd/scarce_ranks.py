@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Two stages of a model need eight times as much memory each as their ranks may have: a
-program compiled without a budget refuses to train on two ranks under such a limit; within
-a budget it trains there, to the bytes that it has with enough memory, on one to three
-threads, also with two replicas of each stage. Each rank's own memory stays within its
-worker's peak and 32 MiB. Needs only Python's standard library, mpirun and prlimit."""
+"""Tests two stages of a model, each of which needs eight times as much memory as its rank
+may have. A program that was compiled without a budget must refuse to train on two ranks
+under such a limit. With a budget it must train there, to the same bytes as with enough
+memory, on one to three threads, and with two replicas of each stage. Each rank's anonymous
+memory must stay below its worker's peak plus 32 MiB. Needs only Python's standard library,
+mpirun and prlimit."""
 
 import json
 import pathlib
@@ -14,13 +15,13 @@ from mpirun import Ranks, find_rank
 from scarcity import (ADAM, ALLOWANCE, COPIES, STEPS, TIMES, Check, dropped,
                       make_chain)
 
-STACK = 1 << 20  # the bytes of each thread's stack
+STACK = 1 << 20  # the limit on the stack of each process, in bytes
 LAYERS = 28
 CLAUSES = "seed 3\n  clip_norm 0.5\n  micro_batches 4, groups = 2\n  pipeline cuts = [\"a14\"]"
 
 
 class Watch:
-    """Samples the largest RssAnon of a program's rank."""
+    """A thread that measures the largest RssAnon of a program's rank, in bytes."""
 
     def __init__(self, ranks, binary, rank):
         self.most, self.process = 0, ranks.process
@@ -43,14 +44,14 @@ class Watch:
 
 
 def get_peak(binary):
-    """Returns the peak of the worker that needs the most."""
+    """Returns the peak in bytes of the stage that needs the most memory."""
     stages = json.loads(run(binary, "info", "--json"))["stages"]
     return max(stage["memory"]["peak_bytes"] for stage in stages)
 
 
 def train(check, binary, name, ranks, limit, *flags, code=0):
-    """Returns the output of ranks that may have `limit` bytes each, and the most memory
-    of its own that one of them had."""
+    """Trains on ranks that may have `limit` bytes of data each. Returns their output, and
+    the largest RssAnon of any rank in bytes."""
     folder = check.work.folder
     started = Ranks(ranks, "prlimit", f"--data={limit}", f"--stack={STACK}", binary,
                     "train", "--data", folder, "--checkpoint", folder / name,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Models need eight times as much memory as there is: hftac refuses them unspilled, and
-so does a program that was compiled without a budget if the process may not have more. In
-a budget they train under that limit, and under that of a control group if one can be
-made, to the bytes that they have with enough memory: with SGD and Adam, clipping,
-micro-batches, dropout, running statistics, tied and frozen weights, K-FAC, on one to
-three threads. The process' own memory stays within the peak and 32 MiB. Needs only
-Python's standard library."""
+"""Tests models that need eight times as much memory as there is. Without spilling, hftac
+must refuse them, and so must a program that was compiled without a budget, if the process'
+memory is limited. With a budget they must train under that limit, and under that of a
+control group if one can be made, to the same bytes as with enough memory: with SGD and
+Adam, clipping, micro-batches, dropout, running statistics, tied and frozen weights, K-FAC,
+on one to three threads. The process' anonymous memory must stay below the peak plus 32 MiB.
+Needs only Python's standard library."""
 
 import json
 import os
@@ -19,13 +19,14 @@ from harness import (DATA, Work, checkpoint, expect_same_checkpoint, fail,
 from pipeline_models import (graph, integers, model, node, tensor, uniform, value)
 
 COPIES, STEPS = 2, 3
-TIMES = 8  # the ratio of a model's memory to that which it may have
+TIMES = 8  # a model's memory divided by the memory that it may have
 ALLOWANCE = 32 << 20
 WIDTH, LAYERS = 512, 20
 
 
 def make_chain(layer, width=WIDTH, layers=LAYERS):
-    """Makes layers of `width`; `layer` makes the text of one from its input."""
+    """Returns the text of a model with a chain of layers. `layer` is a function that
+    returns the text of one layer, for the name of its input, its number and its width."""
     lines = [f"  a1 = relu(linear(flatten(image), {width}))"]
     lines += [f"  a{number} = {layer(f'a{number - 1}', number, width)}"
               for number in range(2, layers)]
@@ -46,7 +47,8 @@ def plain(source, number, width):
 
 
 def write_tied(folder, width=256, layers=28):
-    """Writes a chain whose second weight is the last but one's, too."""
+    """Writes a chain of layers in which the first of the square weights is also that of the
+    last square layer. Returns the model's declaration for a job."""
     base = [(uniform(7, index) - 0.5) * 0.1 for index in range(width * width)]
 
     def numbers(name, rows, columns, shift):
@@ -73,7 +75,8 @@ ADAM = "adam(lr = [1e-4, 3e-4])"
 SGD = "sgd(lr = [1e-3, 3e-3], momentum = 0.9)"
 KFAC = "precondition kfac(factor_every = 2, inverse_every = 2)"
 
-# Each job's model, optimizer and clauses.
+# The jobs: name to a function that makes the model, optimizer, and clauses of the train
+# block.
 JOBS = {
     "clipped": (lambda folder: make_chain(dropped), ADAM,
                 "clip_norm 0.5\n  micro_batches 4"),
@@ -85,7 +88,7 @@ JOBS = {
 
 
 class Watch:
-    """Samples the largest RssAnon of a process."""
+    """A thread that measures the largest RssAnon of a process, in bytes."""
 
     def __init__(self, process):
         self.status = pathlib.Path(f"/proc/{process.pid}/status")
@@ -109,8 +112,8 @@ class Watch:
 
 
 class ControlGroup:
-    """A group of processes that together may have `bytes` of memory, including page
-    cache; None if none can be made."""
+    """A control group, whose processes together may have `bytes_` bytes of memory,
+    including page cache. `make` returns None if the system doesn't permit one."""
 
     def __init__(self, folder, file, bytes_):
         self.folder, self.file, self.bytes = folder, file, bytes_
@@ -144,8 +147,8 @@ class Check:
         self.work = Work(__doc__, "mlp")
 
     def train(self, binary, name, *flags, limit=None, group=None, code=0):
-        """Trains from the start; returns the output and the most memory of its own that
-        the program had."""
+        """Trains from the start. Returns the output and the largest RssAnon of the process
+        in bytes."""
         folder = self.work.folder
 
         def restrict():
@@ -169,7 +172,8 @@ class Check:
         return json.loads(run(binary, "info", "--json"))["memory"]["array"]
 
     def check_refusals(self, name, text, free, device):
-        """Neither hftac nor the program accepts the model unspilled."""
+        """Checks that, without spilling, neither hftac nor the program accepts the
+        model."""
         refused = run(self.work.hftac, self.work.write_job(f"{name}-none", text), "-o",
                       self.work.folder / f"{name}-none",
                       f"--memory=device = {device}, threads = 3, spill = none", code=3)
@@ -195,7 +199,8 @@ class Check:
         peak = self.get_memory(spilled)["peak_bytes"]
         if peak > device:
             fail(f"{name}: {peak} bytes within {device}")
-        # The number of threads matters alike for all jobs.
+        # Several numbers of threads are tested with one job only, as their effect doesn't
+        # depend on the job.
         for threads in (1, 2, 3) if name == "clipped" else (2,):
             what = f"{name}-{threads}"
             _, most = self.train(spilled, what, "--threads", threads,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Removes the events of a schedule, one at a time: hftac refuses the result, or the
-program trains to other bytes on a device that does the work of its queues in other
-orders. So no event is superfluous, except where one queue adds up the sums of several
-groups, of which it is enough to await the last one. Needs only Python's standard library
-and a C compiler."""
+"""Tests that no event of a schedule is superfluous. Removes one event at a time: either
+hftac must refuse the result, or the program must train to other bytes on a device that
+executes its queues in another order. The jobs have no case in which an event really is
+superfluous: if one queue adds up the sums of several groups, it would be enough to await
+the last one. Needs only Python's standard library and a C compiler."""
 
 import re
 import subprocess

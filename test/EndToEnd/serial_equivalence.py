@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains the same copies fused, each compiled alone in one binary, and each in a
-binary of its own, with several numbers of threads and copies, and compares the
-checkpoints byte by byte. Needs only Python's standard library.
+"""Trains the same copies fused, not fused in one binary, and in smaller binaries, with
+several numbers of threads and copies, and compares the checkpoints byte by byte. Needs only
+Python's standard library.
 
 A checkpoint of copy k must not depend on the copies that were trained beside it.
 """
@@ -130,7 +130,7 @@ def main():
         if filecmp.cmp(copy_file(reference, 0), copy_file(reference, copy),
                        shallow=False):
             sys.exit(f"copies 0 and {copy} are equal: nothing was trained?")
-    # A copy that diverges doesn't affect the others.
+    # A copy that diverges must not affect the others.
     wild = list(COPIES)
     wild[3] = (1e9, 0.0)
     diverged = check.train(check.compile("wild", wild, *flags), 2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of examples/spill/README.md on few samples, and checks its statements
+"""Runs the commands of examples/spill/README.md on a few samples, and checks its statements
 about the job's budgets. Needs only Python's standard library."""
 
 import argparse
@@ -19,7 +19,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     folder = options.work
-    # An epoch has as many steps with the test's samples.
+    # The checkpoint after an epoch has another step than in the README, as the test has
+    # fewer samples.
     outputs = run_readme("spill", options.hftac, folder,
                          ("step-00000234", f"step-{STEPS:08d}"))
     expect_equal(len(outputs), 3, "blocks of commands")

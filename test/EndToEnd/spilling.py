@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A program in a budget of memory trains to the bytes of one without, whatever medium its
-store has; evaluations, exports and resumed trainings find the spilled values. Folders
-that can't be used, a limit on the file's length, and a disk that fails end it with a
-message and exit code 4 or 3, and older checkpoints stay whole; a killed program leaves no
-files. Only programs with a store have flags about it."""
+"""Tests that a program within a memory budget trains to the same bytes as one without, with
+every medium of its store, and that evaluations, exports and resumed trainings find the
+spilled values. Folders that can't be used, a limit on the size of files, and a failing disk
+must end it with a message and exit code 3 or 4, and must not damage older checkpoints. A
+killed program must leave no files. Only programs with a store must have options for it."""
 
 import json
 import os
@@ -35,7 +35,8 @@ FLAGS = ["--spill-dir", "--io-threads"]
 
 
 def train(work, binary, name, *flags, environment=None, code=0, limit=None):
-    """Trains from the start to FOLDER/NAME; returns the output."""
+    """Trains from the start, with checkpoints in the folder `name` of the work folder, and
+    returns the output. `limit` is the largest size of a file in bytes."""
     folder = work.folder / name
 
     def limit_files():
@@ -60,7 +61,7 @@ def expect_message(output, message):
 
 
 def check_bytes(work, plain, spilling):
-    """All media, threads and folders give the same checkpoints."""
+    """Checks that all media, numbers of threads and folders give the same checkpoints."""
     train(work, plain, "plain")
     expected = checkpoint(work.folder / "plain", 6)
     (work.folder / "store").mkdir()
@@ -76,7 +77,7 @@ def check_bytes(work, plain, spilling):
                      output, store == "memory", f"a note of {name}")
         expect_same_checkpoint(checkpoint(work.folder / name, 6), expected,
                                name, COPIES)
-    # Each program resumes from the other's checkpoint.
+    # Each of the two programs must resume from the other's checkpoint.
     for first, second in ((plain, spilling), (spilling, plain)):
         name = f"{first.name}-{second.name}"
         train(work, first, name, "--steps", 3)
@@ -87,7 +88,7 @@ def check_bytes(work, plain, spilling):
 
 
 def check_commands(work, plain, spilling):
-    """Other commands accept a checkpoint, too."""
+    """Tests the commands that use a checkpoint, and bench."""
     folder = work.folder / "file"
     outputs = [run(binary, "eval", "--data", work.folder, "--checkpoint", folder)
                for binary in (plain, spilling)]
@@ -163,7 +164,8 @@ def check_refusals(work, spilling):
 
 
 def check_faults(work, spilling):
-    """The older checkpoint stays, and training resumes from it."""
+    """Tests faults of the disk: they must not damage the older checkpoint, from which
+    training must be able to resume."""
     expected = checkpoint(work.folder / "plain", 6)
     for fault, message in [
             ("no_space", "No space left on device"), ("io", "Input/output error"),
@@ -173,7 +175,7 @@ def check_faults(work, spilling):
         train(work, spilling, name, "--steps", 3)
         before = {path.name: path.read_bytes()
                   for path in checkpoint(work.folder / name, 3).iterdir()}
-        # The fault comes after the checkpoint was loaded.
+        # The fault occurs only after the checkpoint has been loaded.
         output = train(work, spilling, name, "--steps", 6, "--resume",
                        environment={"HFTA_STORE": f"faulty={fault}:75"}, code=4)
         expect_message(output, message)
@@ -186,14 +188,14 @@ def check_faults(work, spilling):
 
 
 def check_kills(work, spilling):
-    """No file of the store is left, whenever the process ends."""
+    """Tests that no file of the store is left, whenever the process is killed."""
     store = work.folder / "killed-store"
     store.mkdir()
     steps = 60
     train(work, spilling, "unkilled", "--steps", steps, "--every", 5)
     expected = checkpoint(work.folder / "unkilled", steps)
     draw = random.Random(5)
-    # The training is killed at random moments and resumed each time.
+    # The training is killed at random times and resumed each time.
     command = [spilling, "train", "--data", work.folder, "--steps", str(steps),
                "--spill-dir", store, "--no-progress", "--every", "5",
                "--checkpoint", work.folder / "killed", "--resume"]

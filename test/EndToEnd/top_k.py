@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares TopK of few and of many elements, along inner and outer axes, with equal
-elements among them, with a sort; NaN gives indices that exist. Needs only Python's
+"""Compares TopK of few and of many elements, along inner and outer axes and with equal
+elements, with a sort in Python. With NaN, the indices must still exist. Needs only Python's
 standard library."""
 
 import random
@@ -14,7 +14,8 @@ from make_data import write_npy  # noqa: E402
 from onnx_writer import INT64, graph, integers, model, node, value  # noqa: E402
 
 SHAPE = 2, 40, 50
-# The number of elements, the axis, and whether the largest are wanted.
+# Selections: the number of elements, the axis, and whether the largest elements are
+# selected (1) or the smallest (0).
 SELECTIONS = [(3, -1, 1), (40, -1, 0), (50, 2, 1), (5, 1, 0), (33, 1, 1), (1, 1, 1)]
 
 
@@ -29,7 +30,8 @@ def make_model():
 
 
 def select(numbers, count, axis, largest):
-    """Returns values and indices in row-major order, the axis with `count` elements."""
+    """Computes TopK. Returns the selected values and their indices along the axis, in
+    row-major order; in the result, the axis has `count` elements."""
     inner = SHAPE[2] if axis == 1 else 1
     size = SHAPE[axis]
     values, indices = [], []

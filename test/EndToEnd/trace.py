@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Traces of a training and of a measurement: no two events of a row overlap, and
-each step runs every task of its schedule for every micro-batch and copy."""
+"""Tests traces of trainings and of `bench`. No two events of a row may overlap, and each
+step must run every task of its schedule for every micro-batch and copy."""
 
 import collections
 import json
@@ -11,14 +11,15 @@ import time
 from harness import COPIES, Work, expect_equal, fail, make_job, run
 from tracing import RESOLUTION, end, expect_order, read_trace
 
-ROOM = 65536  # the most events of a rank
+ROOM = 65536  # the largest number of events of a rank in a trace
 MICRO_BATCHES = 4
 GROUPS = 2
 
 
 def walk(commands, times=1):
-    """Yields the commands of a schedule, each with the number of micro-batches
-    that it runs for, 0 if it runs for none."""
+    """Yields the commands of a schedule, including nested ones, each with the number of
+    times that it is executed per step: MICRO_BATCHES within a loop over micro-batches, else
+    1."""
     for command in commands:
         is_repeated = command.get("over", "").endswith("micro_batches")
         yield command, times
@@ -27,8 +28,8 @@ def walk(commands, times=1):
 
 
 def expected_runs(info):
-    """Returns the number of runs of each task in a step: of (micro-batch, copy)
-    pairs, or, for a task that adds up groups, of calls."""
+    """Returns the number of runs of each task in a step: pairs of a micro-batch and a copy,
+    or, for a task that adds up groups, calls."""
     step = next(s for s in info["schedules"] if s["name"] == "step")
     runs = {}
     for command, times in walk(step["commands"]):
@@ -40,7 +41,8 @@ def expected_runs(info):
 
 
 def expect_tasks(rows, info, steps):
-    """Each step's events lie within it."""
+    """Checks that the events of each step are within it, that each task runs as often as
+    expected, and that there are no other events."""
     tasks = {task["name"] for task in info["tasks"]}
     expect_equal([event["args"]["step"] for event in rows["steps"]], steps,
                  "steps")
@@ -67,7 +69,8 @@ def expect_tasks(rows, info, steps):
 
 
 def expect_times(result, rows, steps):
-    """The program reports the times of its tasks that the trace shows."""
+    """Checks that the runs and seconds that the program reports for its tasks are those of
+    the trace."""
     runs, seconds = collections.Counter(), collections.Counter()
     tasks = {task["name"]: task for task in result["tasks"]}
     for name in ("compute", "sums"):
@@ -110,13 +113,13 @@ def main():
              if event["name"] == "process_name"]
     expect_equal(names, ["rank 0 (worker 0)"], "names of processes")
 
-    # The traced steps are the first of this run, which resumes another one.
+    # This run resumes another one; the traced steps are the first ones of this run.
     saved = work.folder / "saved"
     options = ["--checkpoint", saved, "--resume"]
     run(binary, "train", "--data", work.folder, "--steps", "3", *options)
     _, _, rows = train("--trace-steps", "2", "--steps", "6", *options)
     expect_tasks(rows, info, [4, 5])
-    # This training has nothing left to do.
+    # This run has nothing left to do, so its trace has no rows.
     _, _, rows = train("--steps", "6", *options)
     expect_equal(rows, {}, "rows without steps")
     _, _, rows = train("--trace-steps", "9", "--steps", "8", *options)
@@ -131,7 +134,7 @@ def main():
     expect_equal("tasks" in json.loads(run(binary, "bench", "--json")), False,
                  "seconds without --phases")
 
-    # This training is stopped.
+    # A training that is stopped must write its trace, too.
     path.unlink()
     log = work.folder / "stopped.jsonl"
     process = subprocess.Popen(
@@ -147,7 +150,8 @@ def main():
     if len(processes[0]["steps"]) < 50:
         fail(f"{len(processes[0]['steps'])} steps after 50")
 
-    # There are more events than memory for them.
+    # If there are more events than a trace can hold, the output must say how many are
+    # missing.
     output, whole, rows = train("--steps", "3000", "--trace-steps", "3000")
     expect_order(rows)
     expect_equal(sum(map(len, rows.values())), ROOM, "events")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks traces of several ranks: each message that is sent is received, not before it
-was sent, and each micro-batch belongs to one rank. Needs Open MPI's mpirun."""
+"""Tests traces of several ranks. Each message that is sent must be received, not before it
+was sent, and each micro-batch must be computed by one rank. Needs Open MPI's mpirun."""
 
 import collections
 import json
@@ -10,12 +10,13 @@ from mpirun import run_ranks
 from tracing import RESOLUTION, end, expect_order, read_trace
 
 MICRO_BATCHES = 8
-SECONDS = 0.005  # how long each run of a paced task takes
+SECONDS = 0.005  # the time that each run of a task takes on the paced device
 WORKERS = 4
 
 
 def expect_arrows(trace, processes):
-    """An arrow leaves where its sender begins, and ends where its receiver ends."""
+    """Checks a trace's arrows, which stand for messages: each leads from its sender's event
+    to its receiver's event, and both ranks list equally many bytes."""
     ends = {"s": {}, "f": {}}
     for event in trace["traceEvents"]:
         if event["ph"] in ends:
@@ -30,7 +31,7 @@ def expect_arrows(trace, processes):
         expect_equal([int(rank) for rank in id.split("-")[:2]],
                      [send["pid"], receive["pid"]], f"ranks of {id}")
         expect_equal(send["name"], receive["name"], f"names of {id}")
-        # The ranks of one host share a clock.
+        # The ranks share the host's clock, so their times can be compared.
         if send["ts"] > receive["ts"] + RESOLUTION:
             fail(f"received before it was sent: {send}, {receive}")
     sent, received = collections.Counter(), collections.Counter()
@@ -44,7 +45,8 @@ def expect_arrows(trace, processes):
 
 
 def expect_steps(processes, steps):
-    """Ranks go through the same steps together, each with its micro-batches."""
+    """Checks that the ranks go through the same steps at the same time, and that each
+    micro-batch is computed exactly once for each copy."""
     for rows in processes.values():
         expect_equal([event["args"]["step"] for event in rows["steps"]], steps,
                      "steps")
@@ -61,7 +63,8 @@ def expect_steps(processes, steps):
 
 
 def check_paced(work, binary, trace):
-    """Runs tasks that only take time, with real messages, and the ranks' measurements."""
+    """Tests what `bench` measures on three ranks, then the duration of steps on the paced
+    device, where tasks only take time but messages are real."""
     measured = json.loads(run_ranks(3, binary, "bench", "--phases", "--json",
                                     "--steps", 2))
     expect_equal([link["ranks"] for link in measured["links"]],
@@ -86,8 +89,8 @@ def check_paced(work, binary, trace):
     _, processes = trace(WORKERS, "bench", "--steps", 2, "--trace-steps", 2,
                          "--device", f"paced:{costs}")
     expect_steps(processes, [1, 2])
-    # The chain has forwards and backwards of a rank's micro-batches, sums, and the
-    # update.
+    # The longest chain of dependent tasks in a step: the forwards and backwards of a rank's
+    # micro-batches, the additions of the other groups, and the update.
     chain = 2 * MICRO_BATCHES // WORKERS + WORKERS - 1 + 1
     for rows in processes.values():
         first, last = rows["steps"]
@@ -96,7 +99,7 @@ def check_paced(work, binary, trace):
 
 
 def check_options(binary):
-    """A rank measures something else than rank 0."""
+    """Tests that a rank that is started with other options than rank 0 is refused."""
     for options in ("--phases", "--json", "--trace /dev/null",
                     "--trace /dev/null --trace-steps 3", "--steps 7"):
         lines = ["o=", f'[ "$OMPI_COMM_WORLD_RANK" = 0 ] || o="{options}"',

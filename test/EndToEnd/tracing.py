@@ -5,13 +5,13 @@ import json
 
 from harness import expect_equal, fail
 
-# The resolution of the file's numbers, in microseconds.
+# The resolution of times in a trace, in microseconds.
 RESOLUTION = 0.001
 
 
 def read_trace(path):
-    """Returns the file, and for each process its events by the names of their
-    rows."""
+    """Returns the parsed trace, and a dictionary from each process to its rows, which maps
+    each row's name to its events in order of time."""
     trace = json.loads(path.read_text())
     names, rows = {}, collections.defaultdict(list)
     for event in trace["traceEvents"]:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tests which tensors of ONNX files are trained: those that their metadata lists, or else
-those that aren't an exporter's; and what freeze and trainable say. hftac, info and the
-tensors after some steps agree. Needs only Python's standard library."""
+"""Tests which tensors of ONNX files are trained: those that the file's metadata lists, or
+else those that weren't made by an exporter; and the clauses freeze and trainable. hftac's
+output, info, and the tensors after some steps must agree. Needs only Python's standard
+library."""
 
 import json
 import sys
@@ -24,8 +25,9 @@ def numbers(seed, count):
 
 
 def make_model(listed=None, extra=False):
-    """Makes a model with a weight that an older exporter renames as it transposes it, a
-    scale that a newer one makes from a constant, and a buffer."""
+    """Returns a model with a weight that PyTorch's older exporter has renamed while
+    transposing it, a scale that the newer exporter has made from a constant, and a buffer.
+    `listed` is the metadata's list of parameters; `extra` adds a second weight."""
     nodes = [node("MatMul", ["x", WEIGHT], ["product"]),
              node("Mul", ["product", SCALE], ["scaled"]),
              node("Add", ["scaled", TABLE], ["sum" if extra else "y"])]
@@ -60,7 +62,8 @@ def read_tensors(binary):
 
 
 def check(work, name, line, rules, listed=None, **options):
-    """Checks one model's tensors, with the rule that decides on each."""
+    """Checks a model's tensors: `line` is the line that hftac must print, and `rules` maps
+    each tensor to the rule that decides whether it is trained."""
     binary, printed = compile_job(work, name, [write_model(work, name, listed=listed)],
                                   **options)
     expect_equal(printed, f"hftac: {line}\n", f"{name}: what hftac prints")
@@ -81,7 +84,7 @@ def check(work, name, line, rules, listed=None, **options):
 
 
 def check_export(work):
-    """An exported model trains the same tensors."""
+    """Tests that an exported model trains the same tensors."""
     for name in ("unlisted", "listed", "clauses"):
         exported = f"{name}-exported"
         run(work.folder / name, "export", "--copy", "0", "-o",
@@ -97,7 +100,7 @@ def check_export(work):
 
 
 def check_texts(work):
-    """--remarks and info name each tensor."""
+    """Tests that --remarks and info name each tensor and the reason."""
     binary, printed = compile_job(work, "texts", [write_model(work, "texts")],
                                   flags=["--remarks"])
     info = run(binary, "info")
@@ -115,7 +118,8 @@ def check_texts(work):
 
 
 def check_counts(work):
-    """If copies' models differ, each has counts of its own."""
+    """Tests that, if the copies' models differ, each copy has its own numbers of
+    parameters."""
     files = [write_model(work, "less"), write_model(work, "more", extra=True)]
     binary, _ = compile_job(work, "counts", files)
     info, _ = read_tensors(binary)

@@ -1,5 +1,5 @@
-"""Compares whole trainings: the contents of a checkpoint's folder, and the log beside it.
-Needs only Python's standard library."""
+"""Reads and compares the results of trainings: a checkpoint's folder and a log. Needs only
+Python's standard library."""
 
 import dataclasses
 import filecmp
@@ -12,18 +12,20 @@ from harness import checkpoint, fail, read_log
 @dataclasses.dataclass(frozen=True)
 class Training:
     """The results of a training: the folder of its last checkpoint, and the events of its
-    log, without their seconds."""
+    log, without times."""
     folder: pathlib.Path
     events: list
 
 
 def read_training(folder, log, steps):
-    """Reads a training of `steps` steps that has saved below `folder`."""
+    """Returns the results of a training of `steps` steps, whose checkpoints are in
+    `folder`."""
     return Training(checkpoint(folder, steps), read_log(log))
 
 
 def expect_trained(training, steps, copies, what):
-    """Expects that losses are finite and differ: otherwise equal bytes would prove
+    """Fails unless all losses are finite, the copies' losses differ from each other, and
+    the first and last losses differ. Otherwise, a comparison of bytes would prove
     nothing."""
     losses = [event["loss"] for event in training.events if event["event"] == "step"]
     if (len(losses) != steps or not all(map(math.isfinite, sum(losses, [])))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Eight copies in the memory of three run several steps at a time, turn by turn, and if
-there is room the next turn's copies are fetched while one turn's copies compute. They
-train to the bytes, the log and the checkpoints that they have without a budget: with a
-schedule of rates, dropout, running statistics, micro-batches and clipping, on any number
-of threads, with some copies alone, and resumed from any checkpoint, also after SIGINT and
-SIGKILL. The bytes read and written decrease with the number of steps. A failing disk ends
-the training. Needs only Python's standard library."""
+"""Tests eight copies in the memory of three. They run several steps at a time, turn by
+turn, and if there is room, the next turn's copies are fetched while those of one turn
+compute. Bytes, log and checkpoints must be those without a budget: with a schedule of
+learning rates, dropout, running statistics, micro-batches and clipping, on any number of
+threads, with some of the copies, and resumed from any checkpoint, also after SIGINT and
+SIGKILL. The bytes read and written per step must decrease with the number of steps per
+turn. A failing disk must end the training. Needs only Python's standard library."""
 
 import json
 import os
@@ -21,8 +21,8 @@ COPIES = 8
 STEPS = 26
 RATES = "[" + ", ".join(f"{1 + copy}e-3" for copy in range(COPIES)) + "]"
 KILLS = 5
-# The number of threads, each of which runs one copy's step at a time: with two, there is
-# room for two turns' copies.
+# The number of threads, each of which runs one copy at a time. With two threads, the arena
+# has room for the copies of two turns.
 THREADS = {"mlp": 2, "cnn": 3}
 NETWORKS = {
     "mlp": ("""
@@ -64,7 +64,7 @@ class Check:
         return run(*self.command(binary, name, *flags), **options)
 
     def compare(self, name, expected):
-        """Compares all checkpoints, and the log, which may have several start events."""
+        """Compares all checkpoints of two trainings, and their logs except start events."""
         folder = self.work.folder
         found = sorted(path.name for path in (folder / expected).glob("step-*"))
         expect_equal(sorted(path.name for path in (folder / name).glob("step-*")), found,
@@ -77,8 +77,9 @@ class Check:
         expect_equal(logs[0], logs[1], f"the log of {name}")
 
     def compile(self, name):
-        """Compiles the job without a budget, and within the memory that three copies
-        need, plus what the file needs."""
+        """Compiles the job without a budget, and with the memory that three copies need
+        plus 2 MiB for the store. Checks which schedules the latter has. Returns both
+        programs."""
         threads = THREADS[name]
         free = self.work.compile(f"{name}-free", make_job(name))
         three = self.work.compile(f"{name}-three", make_job(name, copies=3))
@@ -102,7 +103,8 @@ class Check:
             trained = f"{name}-{threads}"
             self.train(turns, trained, "--threads", threads)
             self.compare(trained, expected)
-        # One goes on from the other's, from within an epoch.
+        # Each program resumes from the other's checkpoint, which is in the middle of an
+        # epoch.
         for first, second, steps in ((free, turns, 9), (turns, free, 17)):
             trained = f"{name}-{first.name}-{second.name}"
             self.train(free, f"{trained}-expected", "--steps", steps)
@@ -124,8 +126,8 @@ class Check:
                              f"copy {copy} of step {step}")
 
     def check_traffic(self, name, turns):
-        """In turns of 20 steps, a step moves at most a tenth of the bytes of a single
-        one."""
+        """Checks that a step of a turn of 20 steps moves at most a tenth of the bytes that
+        a single step moves."""
         moved = []
         for steps in (1, 20):
             measured = json.loads(run(turns, "bench", "--json", "--steps", steps))
@@ -137,7 +139,8 @@ class Check:
                  f"{moved[0]}")
 
     def check_interrupts(self, name, free, turns, kind):
-        """Trains to the end despite interruptions at any time."""
+        """Interrupts a training KILLS times at random times with the signal `kind`, lets it
+        end, and compares the last checkpoint."""
         steps = 400
         expected, trained = f"{name}-{kind.name}-expected", f"{name}-{kind.name}"
         run(*self.command(free, expected, "--steps", steps, log_every=60, every=50))
@@ -159,7 +162,8 @@ class Check:
                                f"{name} after {done} times {kind.name}", COPIES)
 
     def check_failure(self, name, turns):
-        """The training resumes from the checkpoint before the failure."""
+        """Tests that a failing disk ends the training, which can be resumed from the
+        checkpoint before."""
         trained = f"{name}-failed"
         self.train(turns, trained, "--steps", 6)
         text = self.train(turns, trained, "--steps", STEPS, "--resume", code=4,

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Losses with weights of classes or of ones, and with probabilities as labels: trained
-weights, losses, and results of an evaluation are those of formulas, in any number of
-micro-batches, on several workers, within a budget, and on a GPU. Steps in which no label
-counts change nothing. Needs only Python's standard library."""
+"""Tests losses with class weights or with weights of positive labels, and with
+probabilities as labels. Trained weights, losses, and results of an evaluation are compared
+with formulas in Python, for any number of micro-batches, on several workers, within a
+memory budget, and on a GPU. Steps in which no label counts must change nothing. Needs only
+Python's standard library."""
 
 import json
 import math
@@ -21,10 +22,10 @@ from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 SAMPLES, BATCH, STEPS, FEATURES, CLASSES = 24, 8, 3, 4, 3
 RATE, SMOOTHING = 0.5, [0, 0.25]
 INPUTS = [[2 * uniform(1, 4 * i + j) - 1 for j in range(FEATURES)] for i in range(SAMPLES)]
-# The second step's labels are ignored, or of the class whose weight is 0.
+# In the second step, no label counts: each is ignored or of the class whose weight is 0.
 LABELS = [-100 if i % 5 == 0 else 2 if 8 <= i < 16 else i % 3 for i in range(SAMPLES)]
 WEIGHTS = [0.625, 2.5, 0]
-# Multiples of 1/32, which f32 holds.
+# Multiples of 1/32, which are exact in f32.
 PROBABILITIES = [[a / 32, b / 32, (32 - a - b) / 32]
                  for a, b in ((3 * i % 17, 5 * i % 13) for i in range(SAMPLES))]
 ONES = [[[0, 0.25, 1][(i + 2 * j) % 3] for j in range(CLASSES)] for i in range(SAMPLES)]
@@ -40,7 +41,7 @@ def score(weights, row):
 
 
 def simulate(find_element, labels):
-    """Returns the weights after all steps of SGD, and the losses."""
+    """Returns the weights after all steps of SGD, and the loss of each step."""
     weights, losses = {name: list(numbers) for name, numbers in TENSORS.items()}, []
     for first in range(0, SAMPLES, BATCH):
         rows = range(first, first + BATCH)
@@ -80,7 +81,7 @@ class Check:
              tensor("b", [CLASSES], TENSORS["b"])])))
 
     def train(self, name, loss, field, clauses, flags):
-        """Returns the folder of a training's checkpoint, and the log's events."""
+        """Returns the folder of the last checkpoint, and the log's events."""
         fields = f'x = npy("x.npy"), {field} = npy("{field}.npy")'
         binary = self.work.compile(name, f"""
 model net = onnx("net.onnx")
@@ -106,7 +107,9 @@ train sweep {{
                 [json.loads(line) for line in log.read_text().splitlines()])
 
     def expect_formula(self, name, loss, field, elements, clauses="", flags=()):
-        """`elements` are functions for a loss, one a copy."""
+        """Trains, and compares weights, losses and the evaluation with the formulas.
+        `elements` has a function for each copy, which returns an element's loss, its
+        gradient, and its part of the mean's divisor. Returns each copy's tensors."""
         folder, events = self.train(name, loss, field, clauses, flags)
         steps = [event["loss"] for event in events if event["event"] == "step"]
         for copy, find_element in enumerate(elements):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The gradient of a norm of zero is zero, as in PyTorch, on the CPU and on the emulated
-GPU: of ReduceL2 and what exporters make with it, and beside it of ReduceL1, ReduceSumSquare,
-ReduceLogSumExp and deviations. A model is trained for a step, in which one sample's norms
-are zero, and compared with a formula. An exported model has ReduceL2 again. Needs only
-Python's standard library."""
+"""Tests that the gradient of a norm at zero is zero, as in PyTorch, on the CPU and on the
+emulated GPU. This covers ReduceL2 and the forms that exporters give it, and in addition
+ReduceL1, ReduceSumSquare, ReduceLogSumExp and standard deviations. A model is trained for
+one step, in which one sample's norms are zero, and compared with formulas in Python. An
+exported model must contain ReduceL2 again. Needs only Python's standard library."""
 
 import math
 import os
@@ -19,12 +19,13 @@ from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 
 SIZE, LEAST, RATES = 4, 0.5, [0.5, 0.125]
 P = [0.5, -1.25, 2.0, 0.75]
-# h = x + p: zero, without a zero, with some, with equal elements.
+# The samples x, such that h = x + p is zero, has no zero, has some zeros, and has equal
+# elements.
 SAMPLES = [[-p for p in P], [1.0, 0.5, -3.0, 0.25], [-0.5, 1.25, 1.0, 2.0],
            [0.75, 2.5, -0.75, 0.5]]
-# The outputs of a sample, in order: the norm, x / max(norm, 0.5), the elements' own norms,
-# sum of magnitudes, sum of squares, logarithm of the sum of exponentials, x less its mean
-# by its deviation.
+# The number of each kind of output of a sample, in order: the norm; h / max(norm, 0.5); the
+# norms of single elements; the sum of magnitudes; the sum of squares; the logarithm of the
+# sum of exponentials; and h minus its mean, divided by its standard deviation.
 SIZES = [1, SIZE, SIZE, 1, 1, 1, SIZE]
 
 
@@ -64,7 +65,8 @@ def evaluate(h):
 
 
 def find_gradient(h, slopes):
-    """Returns the gradient by h; `slopes` are those by the outputs."""
+    """Returns the gradient with respect to h. `slopes` is the gradient with respect to the
+    outputs."""
     ends = [sum(SIZES[:i + 1]) for i in range(len(SIZES))]
     parts = [slopes[end - size:end] for end, size in zip(ends, SIZES)]
     (of_norm,), of_unit, of_own, (of_sum,), (of_squares,), (of_log,), of_z = parts
@@ -88,7 +90,7 @@ def find_gradient(h, slopes):
 
 
 def find_step(targets):
-    """Returns the gradient by p of the mean of squared differences."""
+    """Returns the gradient of the mean of squared differences with respect to p."""
     count = len(SAMPLES) * sum(SIZES)
     sums = [0.0] * SIZE
     for sample, target in zip(SAMPLES, targets):
@@ -101,7 +103,9 @@ def find_step(targets):
 def main():
     work = Work(__doc__, more=["--emulation"])
     folder = work.folder
-    # The slope of a deviation of zero is 1e9: the target is what the model computes.
+    # At a deviation of zero, the derivative of the normalization is 1e9. So the first
+    # sample's targets for these outputs are equal to the outputs, which makes their
+    # gradients zero.
     targets = [[0.25 * ((5 * i + 3 * j) % 7 - 2) for j in range(sum(SIZES))]
                for i in range(len(SAMPLES))]
     targets[0][-SIZE:] = [0.0] * SIZE

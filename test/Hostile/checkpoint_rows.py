@@ -1,4 +1,4 @@
-"""Hostile checkpoints, from which a training is to resume."""
+"""Rows of trainings that resume from damaged, wrong or missing checkpoints."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ COPY = STEP + "copy-0001.safetensors"
 
 
 def unpack(content):
-    """The header and the tensors' bytes of a safetensors file."""
+    """Returns the header and the tensors' bytes of a safetensors file."""
     size = struct.unpack("<Q", content[:8])[0]
     return json.loads(content[8:8 + size]), content[8 + size:]
 
@@ -23,21 +23,23 @@ def pack(header, body):
 
 
 class Checkpoint:
-    """The checkpoint of the shared program, and rows that change it."""
+    """The checkpoint that the program `sweep` has written, and functions that make rows
+    with changes to it."""
 
     def __init__(self, program):
         folder = program / "good/step-00000004"
         self.files = {STEP + path.name: path.read_bytes()
                       for path in folder.iterdir()}
         self.checked, self.body = unpack(self.files[COPY])
-        # Without its checksum, so that changes aren't found by that alone.
+        # Version 1 has no checksum, which would detect every change.
         self.header = copy.deepcopy(self.checked)
         self.header["__metadata__"].pop("checksum")
         self.header["__metadata__"]["version"] = "1"
 
     def row(self, name, content, *texts, code=1, file=COPY, removed=(),
             command=()):
-        """Makes a row of a training that resumes with one file replaced."""
+        """Makes a row of a training that resumes with one file replaced by `content`,
+        or without it if that is None."""
         files = {**data_rows.OLD, **data_rows.DATA, **self.files, file: content}
         for path in [*removed, *([file] if content is None else [])]:
             files.pop(path, None)
@@ -47,14 +49,14 @@ class Checkpoint:
                    ("sweep: error: ", *texts))
 
     def change(self, name, edit, *texts, **options):
-        """Makes a row with another header."""
+        """Makes a row in which `edit` has changed the header of COPY."""
         header = copy.deepcopy(self.header)
         edit(header)
         return self.row(name, pack(header, self.body), "copy-0001", *texts,
                         **options)
 
     def text(self, name, old, new, *texts):
-        """Makes a row with a text in the header replaced."""
+        """Makes a row in which a text in the header of COPY is replaced."""
         text = json.dumps(self.header)
         if old not in text:
             raise ValueError(f"'{old}' isn't in the header")
@@ -147,8 +149,7 @@ def make_header_rows(checkpoint):
 
 
 def flip(content, text, bits=1):
-    """Returns the content with one byte changed: the first after a text in
-    it."""
+    """Returns the content with some bits flipped in the first byte after a text."""
     at = content.index(text) + len(text)
     return content[:at] + bytes([content[at] ^ bits]) + content[at + 1:]
 
@@ -230,7 +231,7 @@ def make_folder_rows(checkpoint):
 
 
 def make_training_rows(checkpoint):
-    """Makes rows of trainings that would overwrite others' files."""
+    """Makes rows of trainings whose checkpoints or log belong to another training."""
 
     def row(name, code, *texts, options, files=(), before=()):
         files = {**data_rows.OLD, **data_rows.DATA, **checkpoint.files,

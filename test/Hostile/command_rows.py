@@ -1,4 +1,4 @@
-"""Hostile command lines, of hftac and of a training program."""
+"""Rows with wrong command lines of hftac and of a training program."""
 
 import json
 import os
@@ -15,13 +15,13 @@ HUGE_JOB = language_rows.GOOD.replace("16))", "2000000000))")
 
 
 def link_to_full(path):
-    """Makes a link to the device that is always full: a program that replaces it by
-    mistake replaces the link."""
+    """Makes a link to /dev/full, a device that is always full. A program that wrongly
+    replaces its output file then replaces the link, not the device."""
     path.symlink_to("/dev/full")
 
 
 def hftac(name, code, *texts, options=(), files=(), job=True):
-    """Makes a row of hftac with options, in most cases with a good job file."""
+    """Makes a row of hftac with options, and with a correct job file if `job`."""
     return Row(name, {"job.hfta": language_rows.GOOD, "program": "an older one",
                       **dict(files)},
                ["hftac", *(["job.hfta"] if job else []), *options], (code,),
@@ -29,14 +29,14 @@ def hftac(name, code, *texts, options=(), files=(), job=True):
 
 
 def output(name, path, *texts, files=(), emit="exe"):
-    """Makes a row of hftac with a place for its output, for a small model."""
+    """Makes a row of hftac that compiles a small model to `path`, where it can't write."""
     return Row(name, {"m.onnx": SMALL, **dict(files)},
                ["hftac", "m.onnx", "--batch=2", "-o", path, f"--emit={emit}"],
                (4,), ("error: ", "cannot write", *texts))
 
 
 def sweep(name, code, *texts, options, files=()):
-    """Makes a row of a command of the program."""
+    """Makes a row of the compiled program `sweep` with options."""
     return Row(f"a program: {name}", {**data_rows.OLD, **data_rows.DATA, **dict(files)},
                ["sweep", *options], (code,), ("sweep: error: ", *texts))
 
@@ -197,8 +197,8 @@ PROFILE = "".join(
 
 def planning(name, code, *texts, options=(), profile=PROFILE, place="error: ",
              more=()):
-    """Makes a row of `--plan-pipeline` with a profile and options; the last of equal
-    options counts."""
+    """Makes a row of `hftac --plan-pipeline` with a profile, which is correct by default.
+    `options` may replace the options before them, as the last of equal options counts."""
     return Row(name, {"profile.txt": profile, "plan.json": "an older one",
                       **dict(more)},
                ["hftac", "--plan-pipeline", "--profile=profile.txt",

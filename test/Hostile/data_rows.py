@@ -1,5 +1,5 @@
-"""Hostile data files of a training program. GOOD, its job and its data, is also the base
-of other rows."""
+"""Rows of a training program with damaged or wrong data files. Other rows also use GOOD,
+the files of its job and correct data."""
 
 import gzip
 import os
@@ -35,7 +35,7 @@ train sweep {
 
 def npy(samples=SAMPLES, shape=None, descr="<f4", body=None, order="False",
         header=None):
-    """A file of NumPy; `header` replaces the dictionary."""
+    """Returns an npy file. `header` replaces its dictionary, `body` its elements."""
     text = header or (f"{{'descr': '{descr}', 'fortran_order': {order}, "
                       f"'shape': {shape or (samples, 2)}, }}")
     text = text.ljust(117).encode() + b"\n"

@@ -1,8 +1,9 @@
-"""Small models in which one setting of a node is as large, as small or as odd as its type
-allows, and models that are deep, long or wide in one way: (name, bytes) pairs. None is an
-error of a special kind; hftac has to end soon, whatever it reports.
+"""Generates pairs (name, bytes) of extreme inputs: models in which one setting of a node is
+as large, as small or as odd as its type allows, models that are very deep, long or wide,
+and such job files. Whether they are valid doesn't matter; hftac must end soon, with or
+without an error.
 
-fuzz/make_seeds.py hands them to the fuzz targets."""
+fuzz/make_seeds.py makes seeds of the fuzz targets from them."""
 
 import struct
 
@@ -35,7 +36,7 @@ def floats(name, *numbers):
 
 
 def by_operand(number):
-    """Yields nodes whose settings are operands."""
+    """Yields (name, model) pairs in which `number` is in a constant operand of a node."""
     def one(op, *tensors, inputs=MATRIX, outputs=("y",), opset=17, operands=None,
             **attributes):
         names = operands or ["x", *(f"t{i}" for i in range(len(tensors)))]
@@ -97,7 +98,7 @@ def by_operand(number):
 
 
 def by_attribute(number):
-    """Yields nodes whose settings are attributes."""
+    """Yields (name, model) pairs in which `number` is in an attribute of a node."""
     def one(op, inputs=MATRIX, operands=("x",), outputs=("y",), opset=17, **attributes):
         return f"{op}-{'-'.join(attributes)}", make([node(op, operands, outputs,
                                                           **attributes)],
@@ -147,7 +148,7 @@ def by_attribute(number):
 
 
 def by_shape(number):
-    """Yields operands whose axes have `number` elements."""
+    """Yields (name, model) pairs in which axes of the inputs have size `number`."""
     def one(name, op, shapes, type=FLOAT, **attributes):
         names = [f"x{i}" for i in range(len(shapes))]
         inputs = [value(name, shape, FLOAT if i else type)
@@ -166,7 +167,8 @@ def by_shape(number):
 
 
 def chain(count, step, last="Relu"):
-    """Makes a chain of nodes: `step` makes each one from its operand and output."""
+    """Returns a chain of `count` nodes and a last one. `step` makes a node from the names
+    of its operand and its output."""
     nodes, name = [], "x"
     for index in range(count):
         nodes.append(step(name, f"t{index}"))
@@ -175,8 +177,8 @@ def chain(count, step, last="Relu"):
 
 
 def branches(depth):
-    """Nests If in both branches of If; the first few levels double the number of
-    nodes."""
+    """Returns a model with Ifs nested `depth` + 2 deep. In the innermost nine levels, both
+    branches contain the next level, so the number of nodes doubles with each level."""
     leaf = graph([node("Identity", ["x"], ["e"], "leaf")], (), ["e"])
     inner = leaf
     for level in range(depth, -1, -1):
@@ -188,7 +190,7 @@ def branches(depth):
 
 
 def structures():
-    """Deep, long and wide graphs."""
+    """Yields (name, model) pairs of deep, long and wide graphs."""
     numbers = [integers("r", range(5000))]
     last = node("Gather", ["x", "t499"], ["y"])
     yield "many-axes", make([node("Relu", ["x"], ["y"])], (), [value("x", [1] * 9000)])
@@ -235,7 +237,7 @@ def nested(text, depth, opening, closing):
 
 
 def extreme_jobs(job):
-    """Yields `job`, a job file's text with the parts below, with one of them changed."""
+    """Yields (name, bytes) pairs of the job file `job` with one part changed."""
     linear, rates = "linear(image, 8)", "[0.1, 0.01]"
     wide = ",".join(["0.1"] * 3000)
     layers = "".join(f"  h{i} = relu(linear({f'h{i - 1}' if i else 'hidden'}, 8))\n"

@@ -1,5 +1,5 @@
-"""Makes a small ONNX model and a record of its training, whose gradients are finite
-differences, with Python's standard library alone: see `hftac --check-gradients`."""
+"""Makes a small ONNX model and a record of its training for `hftac --check-gradients`. The
+record's gradients are finite differences. Needs only Python's standard library."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ STATISTICS = ("norm.mean", "norm.variance")
 
 
 def make_numbers(count, seed):
-    """Returns numbers that f32 holds exactly."""
+    """Returns pseudo-random numbers from -1 to 0.875 that f32 represents exactly."""
     return [(seed + 37 * i * i + 11 * i) % 61 / 32 - 1 for i in range(count)]
 
 
@@ -37,7 +37,8 @@ def multiply(a, b, inner, columns):
 
 
 def compute(state):
-    """Returns the loss, and the mean and the variance of each channel's batch."""
+    """Returns the mean loss of the batch X, and the mean and the (biased) variance of each
+    channel of the normalization's input."""
     hidden = multiply(X, state["dense.weight"], INPUTS, HIDDEN)
     hidden = [number + state["dense.bias"][i % HIDDEN]
               for i, number in enumerate(hidden)]
@@ -85,7 +86,7 @@ def make_model(dropout=False):
 
 
 def make_tensors():
-    """Returns the record's tensors: types, shapes and numbers by name."""
+    """Returns the record's tensors: a map from names to (type, shape, numbers)."""
     state, losses = make_state(), []
     tensors = {"input/x": ("F64", [SAMPLES, INPUTS], X),
                "target": ("I64", [SAMPLES], TARGET), "loss": ("F64", [STEPS], losses)}
@@ -99,7 +100,7 @@ def make_tensors():
             tensors[f"gradient/{step}/{name}"] = ("F64", list(SHAPES[name]), numbers)
             state[name] = [number - RATE * gradient
                            for number, gradient in zip(state[name], numbers)]
-        # PyTorch's running variance is that of a sample.
+        # PyTorch updates the running variance with the unbiased variance.
         batch = (means, [number * SAMPLES / (SAMPLES - 1) for number in variances])
         for name, numbers in zip(STATISTICS, batch):
             state[name] = [MOMENTUM * old + (1 - MOMENTUM) * new
@@ -109,7 +110,7 @@ def make_tensors():
 
 
 def pack(tensors, metadata):
-    """Returns a safetensors file."""
+    """Returns a safetensors file of the tensors, with their digest in its metadata."""
     header, body = {}, b""
     for name, (kind, shape, numbers) in tensors.items():
         part = struct.pack(f"<{len(numbers)}{'q' if kind == 'I64' else 'd'}", *numbers)

@@ -1,4 +1,4 @@
-"""Hostile files and command lines of several jobs in one program."""
+"""Rows with wrong files and command lines of several jobs in one program."""
 
 import data_rows
 import language_rows
@@ -7,7 +7,7 @@ from row import Row
 TRAIN = data_rows.JOB[data_rows.JOB.index("train sweep"):]
 DATA = data_rows.JOB[data_rows.JOB.index("data made"):data_rows.JOB.index("train sweep")]
 
-# The second job has one copy and files of its own.
+# A file of two jobs. The second one has one copy, and its own data.
 JOBS = (data_rows.JOB.replace("train sweep", "train first")
         + DATA.replace("data made", "data more").replace('npy("b.npy")', 'npy("more.npy")')
         + TRAIN.replace("sweep", "other").replace("made", "more")
@@ -19,13 +19,13 @@ LONG = "x" * 5000
 
 
 def hftac(name, code, *texts, options=("-o", "program"), job=GOOD + SECOND, files=()):
-    """Makes a row of hftac with a file of two jobs."""
+    """Makes a row of hftac with a job file, by default of two correct jobs."""
     return Row(name, {"job.hfta": job, "program": "an older one", **dict(files)},
                ["hftac", "job.hfta", *options], (code,), ("error: ", *texts))
 
 
 def pair(name, code, *texts, options, files=()):
-    """Makes a row of a program of two jobs."""
+    """Makes a row of the compiled program `pair`, which has the two jobs JOBS."""
     return Row(f"a program of two jobs: {name}",
                {**data_rows.OLD, **data_rows.DATA, **dict(files)},
                ["pair", *options], (code,), ("pair: error: ", *texts))
@@ -102,7 +102,7 @@ def make_program_rows():
 
 
 def seats(name, code, *texts, options=(), files=()):
-    """Makes a row of a program of two jobs that is to train at two seats."""
+    """Makes a row of the program `pair` that trains at two seats."""
     return pair(f"at seats: {name}", code, *texts,
                 options=["train", "--seats", "2", *options], files=files)
 

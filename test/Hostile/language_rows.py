@@ -1,4 +1,4 @@
-"""Hostile job files."""
+"""Rows of hftac with wrong job files."""
 
 import os
 
@@ -26,7 +26,8 @@ train sweep {
 
 
 def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
-    """Makes a row of hftac with one job file, which the error names."""
+    """Makes a row of hftac with one job file. The error must contain `place`
+    and the texts."""
     return Row(name, {"job.hfta": job, "program": "an older one",
                       **dict(files)},
                ["hftac", "job.hfta", "-o", "program", *options],
@@ -34,7 +35,8 @@ def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
 
 
 def change(name, old, new, code, *texts, **options):
-    """Makes a row of the good job with one place changed; the error names the line."""
+    """Makes a row of the job GOOD with one text replaced. The error must name that line,
+    unless `place` says otherwise."""
     if old not in GOOD:
         raise ValueError(f"'{old}' isn't in the job")
     line = GOOD[:GOOD.index(old)].count("\n") + 1
@@ -43,7 +45,8 @@ def change(name, old, new, code, *texts, **options):
 
 
 def replace(name, changes, number, *rest):
-    """Makes a row of the good job with several places changed, whose loss is wrong."""
+    """Makes a row of the job GOOD with several texts replaced, in which {} stands for
+    `number`. The error must name the line of the loss."""
     text = GOOD
     for old, new in changes:
         text = text.replace(old, new.format(number), 1)
@@ -349,7 +352,7 @@ def make_precondition_rows():
 
 
 def make_normalization_rows():
-    """Makes rows of a batch normalization of one value a channel in training."""
+    """Makes rows of batch normalizations in training with one value per channel."""
     for name, options, end in (
             ("a batch of 1", ["--batch=1"], ""),
             ("a batch of 1 of copies apart", ["--batch=1", "--no-fuse"], ""),
@@ -518,8 +521,8 @@ def make_shape_rows():
 
 
 def make_order_rows():
-    """Makes rows of orders from files, of two stages and two micro-batches unless
-    `pipeline` says more."""
+    """Makes rows of pipelines of two stages and two micro-batches, with wrong orders from
+    files and wrong clauses about them."""
     good = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
     rows = [
         ("nothing", "", "order.csv:1:1: expected a row for each of 2 workers, got 0"),
@@ -665,7 +668,7 @@ def make_file_rows():
 
 
 def make_mixing_rows():
-    """Batches that are cut though a model mixes their samples."""
+    """Makes rows of models that mix the samples of a batch, with several micro-batches."""
     graphs = {
         "the mean": [node("ReduceMean", ["image"], ["m"], "mix", axes=[0]),
                      node("Sub", ["image", "m"], ["h"])],

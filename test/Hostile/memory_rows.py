@@ -1,10 +1,11 @@
-"""Budgets of memory that are too small, and programs whose store can't be used."""
+"""Rows with memory budgets that are wrong or too small, and of programs whose store can't
+be used."""
 
 import data_rows
 import language_rows
 from row import Row
 
-# Without a budget, the job needs 10 MiB.
+# The budget of the program `spilling`, whose job needs 10 MiB without a budget.
 BUDGET = "3MiB"
 JOB = data_rows.GOOD["job.hfta"].replace("""concat(a, b, c), 8))
 """, """concat(a, b, c), 300))
@@ -14,7 +15,7 @@ JOB = data_rows.GOOD["job.hfta"].replace("""concat(a, b, c), 8))
 
 
 def make_clause_rows():
-    """Makes rows of clauses after the steps of the job."""
+    """Makes rows of clauses `memory`."""
     for name, clause, code, *words in (
             ("too small", "device = 1", 3, "no plan fits into 1 bytes of memory",
              "expected at least"),
@@ -52,7 +53,7 @@ def make_clause_rows():
 
 
 def spilling(name, code, *texts, options, files=(), command="train"):
-    """Makes a row of a program that spills."""
+    """Makes a row of the compiled program `spilling`."""
     flags = ["--no-progress"] if command == "train" else []
     return Row(f"a program that spills: {name}",
                {**data_rows.OLD, **data_rows.DATA, **dict(files)},

@@ -1,8 +1,7 @@
 """Compiles mutated models and job files up to fusion.
 
-Whatever a file contains, hftac ends normally within 10 s and 2 GiB, with an exit code for
-errors in the input, and a message. Files for which it doesn't are kept in the work
-folder.
+Whatever a file contains, hftac must end within 10 s and 2 GiB, with exit code 0, or with 1
+or 3 and an error message. Files for which this fails are kept in the work folder.
 
     mutate_models.py --hftac build/bin/hftac --work /tmp/mutants --count 20000 \\
         test examples
@@ -24,8 +23,8 @@ from onnx_writer import varint
 SECONDS = 10
 MEMORY = 2 << 30
 MOST_BYTES = 1 << 16  # the largest file that is mutated
-EXIT_CODES = {0, 1, 3}  # done, wrong, unsupported
-# The code and message with which the command rightly refuses a file of several jobs.
+EXIT_CODES = {0, 1, 3}  # success, wrong input, unsupported input
+# The exit code and message for a file of several jobs, which --emit=fused refuses.
 SEVERAL_JOBS = 2, b"takes one job"
 NUMBERS = [b"0", b"-1", b"1", b"2147483648", b"9223372036854775807", b"1e308", b"1e-400",
            b"0.5", b"99999999999999999999", b"65536"]
@@ -37,7 +36,7 @@ def pick_range(data, random, most):
 
 
 def mutate_bytes(data, random):
-    """One mutation that knows nothing of the format."""
+    """Returns the data after one random mutation that ignores the format."""
     data = bytearray(data)
     kind = random.randrange(8)
     start, end = pick_range(data, random, 64)
@@ -64,7 +63,7 @@ def mutate_bytes(data, random):
 
 
 def mutate_text(text, random):
-    """One mutation of words, numbers or signs."""
+    """Returns the text after one random mutation of its tokens: words, numbers, signs."""
     tokens = re.findall(rb"\w+|\s+|.", text)
     if not tokens:
         return mutate_bytes(text, random)
@@ -104,7 +103,8 @@ def find_inputs(folders):
 
 
 def run(command, work):
-    """Returns the error in the way that the command ended, or None; and its exit code."""
+    """Runs a command. Returns (problem, exit code): the problem is None unless the command
+    took too long, or ended with another exit code or without an error message."""
     with open(work / "messages", "w+b") as messages:
         try:
             code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=messages,
@@ -131,8 +131,8 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.environ["MALLOC_ARENA_MAX"] = "1"  # arenas take address space, which is limited,
-                                          # without using memory
+    os.environ["MALLOC_ARENA_MAX"] = "1"  # more arenas would reserve address space,
+                                          # which is limited
     inputs = find_inputs(arguments.folders)
     codes, failures = collections.Counter(), 0
     for number in range(arguments.first, arguments.first + arguments.count):

@@ -1,5 +1,5 @@
-"""Hostile nodes of ONNX graphs: operands, attributes and sizes that no node of
-their kind can have."""
+"""Rows of ONNX models with one wrong node: operands, attributes and sizes that its
+operator can't have."""
 
 from onnx_rows import HUGE, PETA, row
 from onnx_writer import (BOOL, INT64, STRING, graph, integers, model, node,
@@ -9,7 +9,8 @@ IMAGE = [value("x", ["batch", 3, 8, 8])]
 
 
 def make_node(op, *tensors, inputs=None, operands=None, **attributes):
-    """A model of one node of x and of tensors."""
+    """Returns a model with one node. Its operands are x and `tensors`, functions that
+    make an initializer from a name."""
     names = [f"t{index}" for index, _ in enumerate(tensors)]
     given = [make(name) for make, name in zip(tensors, names)]
     return simple([node(op, ["x", *names] if operands is None else operands,
@@ -301,7 +302,7 @@ def make_shape_rows():
 
 
 def make_size_rows():
-    """Makes rows of a few bytes that ask for petabytes."""
+    """Makes rows of small files whose values would need petabytes of memory."""
     ends = [node("Relu", ["big"], ["y"])]
     for name, op, tensors, attributes in (
             ("a constant", "ConstantOfShape", [numbers(PETA, 4)], {}),

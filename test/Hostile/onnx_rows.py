@@ -1,4 +1,5 @@
-"""Hostile ONNX files: files that aren't models, and graphs that break the rules."""
+"""Rows of hftac with files that aren't ONNX models, and with graphs that break ONNX's
+rules."""
 
 import os
 import pathlib
@@ -16,8 +17,8 @@ PETA = 1 << 50
 
 def row(name, content, code, *texts, files=(), options=("--batch=2",),
         before=()):
-    """Makes a row of hftac with one file, which the error names; it is given after the
-    files of `before`."""
+    """Makes a row of hftac with the file bad.onnx, which the error must name. The command
+    line has the files of `before` before it."""
     return Row(name, {"bad.onnx": content, "program": "an older one",
                       **dict(files)},
                ["hftac", *before, "bad.onnx", "-o", "program", *options],
@@ -83,7 +84,7 @@ def make_file_rows():
 
 
 def make_parameter_rows():
-    """Makes rows about the contents of the metadata entry `hfta.parameters`."""
+    """Makes rows of wrong metadata entries `hfta.parameters`."""
     def listing(text, *more):
         entries = b"".join(field(14, field(1, "hfta.parameters") + field(2, entry))
                            for entry in (text, *more))
@@ -117,7 +118,7 @@ SCALAR = b"\x93NUMPY\1\0v\0" + (
     "{'descr': '<f4', 'fortran_order': False, 'shape': (), }").ljust(117).encode() + \
     b"\n\0\0\0\0"
 def make_frozen_rows():
-    """Makes rows about the metadata entry `hfta.frozen_statistics`."""
+    """Makes rows of wrong metadata entries `hfta.frozen_statistics`."""
     start = "metadata entry 'hfta.frozen_statistics'"
     for name, text, reason in (
             ("that isn't there", "nowhere", "lists 'nowhere'"),
@@ -135,7 +136,7 @@ def make_frozen_rows():
 
 
 def make_domain_rows():
-    """Makes rows about operators of the domain `hfta`."""
+    """Makes rows of wrong nodes of the operator set `hfta`."""
     for name, inputs, op, code, text in (
             ("that doesn't exist", ["x"], "Detach", 3, "'StopGradient'"),
             ("without an operand", [], "StopGradient", 1, "operand 0 is missing"),
@@ -168,8 +169,8 @@ train bad {
 
 
 def make_scale_rows():
-    """Makes rows about operands of a normalization, by whose values it is decided what
-    trains."""
+    """Makes rows of a normalization whose scale isn't of floats. Whether an operand is
+    trained is decided by its use and its values."""
     for type, name in ((INT64, "whole numbers"), (BOOL, "truth values")):
         scale = tensor("s", [4], [1] * 4, type=type)
         content = simple([node("BatchNormalization", ["x", "s", "w", "w", "w"],
@@ -180,7 +181,7 @@ def make_scale_rows():
 
 
 def make_binding_rows():
-    """Makes rows about a training's inputs that take no samples of a batch."""
+    """Makes rows of trainings with an input that has no batch axis."""
     content = model(graph([node("Mul", ["x", "w"], ["h"]), node("Mul", ["h", "k"], ["y"])],
                           [value("x", ["n", 4]), value("k", [])],
                           [value("y", ["n", 4])], [zeros("w", 4)]))
@@ -207,8 +208,8 @@ def make_binding_rows():
 
 
 def make_statistics_rows():
-    """Makes rows in which another node reads a running statistic, which then changes from
-    one micro-batch to the next in the forward itself."""
+    """Makes rows in which another node reads a running statistic. So each micro-batch's
+    forward depends on the one before, and several replicas can't share a step."""
     content = simple([node("Add", ["x", "mean"], ["h"]),
                       node("BatchNormalization", ["h", "w", "w", "mean", "var"],
                            ["y"])],
@@ -225,8 +226,8 @@ def make_statistics_rows():
 
 
 def make_single_value_rows():
-    """Makes rows of batch normalizations in training: each channel needs several values in
-    each micro-batch. Evaluation and inference take one."""
+    """Makes rows of batch normalizations. In training, each channel needs several values in
+    each micro-batch; in inference and with frozen statistics, one is enough."""
     def content(*axes, more=b""):
         return simple([node("BatchNormalization", ["x", *"sbmv"], ["y"], "norm")],
                       [zeros(name, 4) for name in "sbmv"], [value("x", ["batch", 4, *axes])],
@@ -391,7 +392,7 @@ def make_graph_rows():
 
 
 def make_nested(depth):
-    """Returns a graph of nested Ifs, `depth` deep."""
+    """Returns a model with Ifs nested `depth` + 1 deep."""
     inner = graph([node("Relu", ["x"], ["r"])], [], ["r"])
     for level in range(depth):
         inner = graph([node("If", ["c"], [f"v{level}"], f"if{level}",
@@ -404,7 +405,8 @@ def make_nested(depth):
 
 
 def make_body(kind):
-    """Returns a graph that only a Loop, a Scan or a SequenceMap gives a meaning to."""
+    """Returns a model with a Loop, a Scan or a SequenceMap. Its body has an unknown
+    operator, which must not be reported: the node itself isn't supported."""
     ports = [value("i", [], INT64), value("cond_in", [], BOOL), value("s", [4])]
     return simple([node(kind, ["x"], ["y"], body=graph(
         [node("Identity", ["cond_in"], ["cond_out"]),
@@ -465,7 +467,7 @@ def external(**entries):
 
 
 def escape(path):
-    """Makes a symbolic link to a file outside of the model's folder."""
+    """Makes a symbolic link to a new file outside of the model's folder."""
     outside = path.parents[1] / (path.parent.name + "-outside.bin")
     outside.write_bytes(bytes(16))
     path.symlink_to(outside)
@@ -559,7 +561,7 @@ def make_tensor_rows():
 
 def make_array_rows():
     def narrow(size):
-        """Returns a model whose y differs between models, while y@1 doesn't."""
+        """Returns a model whose output y has `size` columns, unlike y@1."""
         return model(graph(
             [node("MatMul", ["x", "w"], ["y"]), node("Relu", ["x"], ["y@1"])],
             [value("x", [3, 4])],
@@ -573,7 +575,7 @@ def make_array_rows():
 
 
 def make_function_rows():
-    """Makes rows about functions of the file, which take the place of their calls."""
+    """Makes rows of wrong model-local functions, which are inlined into their calls."""
     def call(name, inputs=("x",), outputs=("y",), **options):
         return node(name, inputs, outputs, f"call {name}", domain="my", **options)
 

@@ -1,7 +1,7 @@
-"""Writes ONNX files, wrong ones too, with Python's standard library alone.
+"""Makes ONNX files, correct and wrong ones. Needs only Python's standard library.
 
-Messages are made from their fields as they are, so that every rule of the
-format can be broken; the numbers of fields are those of onnx.proto."""
+Functions encode protobuf fields without checking them, so that tests can break
+every rule of the format. Field numbers are those of onnx.proto."""
 
 import struct
 
@@ -19,7 +19,7 @@ def varint(value):
 
 
 def field(number, value):
-    """Returns a field of an integer, a float, a text or a message."""
+    """Returns an encoded protobuf field with an integer, a float, a text or bytes."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     if isinstance(value, float):
@@ -34,7 +34,8 @@ def fields(number, values):
 
 
 class Message(bytes):
-    """A message that is an attribute's value; `kind` is its type there."""
+    """An encoded protobuf message. If it is an attribute's value, `kind` tells a tensor
+    from a graph."""
 
     def __new__(cls, kind, *parts):
         message = super().__new__(cls, b"".join(parts))
@@ -44,7 +45,7 @@ class Message(bytes):
 
 def tensor(name, dims, numbers=None, type=FLOAT, raw=None, external=None,
            more=b""):
-    """Returns a TensorProto; `external` maps keys to texts."""
+    """Returns a TensorProto. `external` has the entries of its external data."""
     parts = [fields(1, dims), field(2, type), field(8, name), more]
     if raw is not None:
         parts.append(field(9, raw))
@@ -72,7 +73,7 @@ def zeros(name, *dims):
 
 
 def attribute(name, value):
-    """Returns an AttributeProto."""
+    """Returns an AttributeProto whose type follows from the value's."""
     if isinstance(value, int):
         parts = field(3, value), field(20, 2)
     elif isinstance(value, float):
@@ -90,7 +91,7 @@ def attribute(name, value):
 
 
 def node(op, inputs, outputs, name=None, domain="", references=(), **attributes):
-    """Returns a NodeProto, whose name is its kind unless it is given."""
+    """Returns a NodeProto. Its default name is the operator's in lower case."""
     return Message("node", fields(1, inputs), fields(2, outputs),
                    field(3, op.lower() if name is None else name), field(4, op),
                    field(7, domain) if domain else b"",
@@ -99,7 +100,7 @@ def node(op, inputs, outputs, name=None, domain="", references=(), **attributes)
 
 
 def value(name, dims=None, type=FLOAT):
-    """A ValueInfoProto of a tensor; axes are numbers or names."""
+    """Returns the ValueInfoProto of a tensor. Each of `dims` is a size or a name."""
     shape = b""
     if dims is not None:
         shape = field(2, b"".join(
@@ -110,7 +111,7 @@ def value(name, dims=None, type=FLOAT):
 
 
 def graph(nodes, inputs=(), outputs=(), tensors=(), more=b""):
-    """A GraphProto; inputs and outputs are ValueInfoProtos or names."""
+    """Returns a GraphProto. Inputs and outputs are ValueInfoProtos or names."""
     def ports(number, given):
         return fields(number, [port if isinstance(port, bytes) else
                                value(port) for port in given])
@@ -120,7 +121,7 @@ def graph(nodes, inputs=(), outputs=(), tensors=(), more=b""):
 
 
 def model(content, opset=17, ir_version=8, domains=(), more=b""):
-    """A ModelProto of a GraphProto, or of none."""
+    """Returns a ModelProto with the GraphProto `content`, or without a graph."""
     return (field(1, ir_version) +
             (b"" if content is None else field(7, content)) +
             (b"" if opset is None else field(8, field(1, "") + field(2, opset)))
@@ -129,13 +130,13 @@ def model(content, opset=17, ir_version=8, domains=(), more=b""):
 
 
 def reference(name, meant):
-    """Returns an AttributeProto of a function's node that stands for a number of the
-    call."""
+    """Returns an AttributeProto of a node in a function. It refers to the function's
+    attribute `meant`, a float, which a call gives."""
     return field(1, name) + field(20, 1) + field(21, meant)
 
 
 def function(name, inputs, outputs, nodes, opset=17, defaults=(), domain="my"):
-    """Returns a FunctionProto as a field of a model; `defaults` are attributes."""
+    """Returns a FunctionProto as a field of a model. `defaults` are AttributeProtos."""
     return field(25, b"".join((
         field(1, name), fields(4, inputs), fields(5, outputs), fields(7, nodes),
         b"" if opset is None else field(9, field(2, opset)), field(10, domain),
@@ -143,7 +144,8 @@ def function(name, inputs, outputs, nodes, opset=17, defaults=(), domain="my"):
 
 
 def simple(nodes, tensors=(), inputs=None, outputs=None, **options):
-    """Returns a model of nodes that lead from x, [batch, 4], to y."""
+    """Returns a model of nodes whose default input is x: f32[batch, 4], and default
+    output y."""
     return model(graph(nodes,
                        [value("x", ["batch", 4])] if inputs is None else inputs,
                        [value("y")] if outputs is None else outputs, tensors),

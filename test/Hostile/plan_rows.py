@@ -1,4 +1,5 @@
-"""Jobs whose pipelines are planned, plans and costs."""
+"""Rows of wrong plans of pipelines, wrong costs, and jobs whose pipeline can't be
+planned."""
 
 import json
 
@@ -15,7 +16,7 @@ COSTS = {"model": "e2fea19c10df63f1d79a94eb3c64bed84910275a2b7f2c615f4d015902102
 
 
 def job(name, clauses, code, *texts, files=(), options=(), place="job.hfta:1"):
-    """Makes a row of the good job with more clauses after its steps."""
+    """Makes a row of the job GOOD with more clauses after its steps."""
     good = GOOD.replace("steps     3", f"steps 3\n  {clauses}", 1)
     return Row(name, {"job.hfta": good, **dict(files)},
                ["hftac", "job.hfta", "-o", "made", *options], (code,),
@@ -134,7 +135,8 @@ def make_plan(model):
 
 
 def make_chunked_plan(chunks=None, stages=2, times=None, **change):
-    """Returns a plan of stages of two chunks each, with a change in the first one."""
+    """Returns a plan with two chunks per stage, and with changed fields in the first chunk,
+    or with `chunks` as those of the first stage."""
     made = {**json.loads(make_plan("0f")), "latency_ms": None, "estimate_ms": None,
             "pivot": None, "simulated_ms": 1, **(times or {})}
     made["stages"] = made["stages"][:stages]
@@ -225,7 +227,7 @@ def make_cost_rows():
 
 
 def make_preconditioner_rows():
-    """Makes rows about costs of placements, which decide nothing else."""
+    """Makes rows of wrong costs for jobs in which only K-FAC's placement is planned."""
     clauses = "precondition kfac()\n  micro_batches 2\n  pipeline replicas = [2]"
     good = {**COSTS, "cuts": [], "micro_batches": 2, "model": (
         "f824e0d62ee8bc3b4466bbe338a4a68e24de6b3d2756db3d0e38351618ee0fb0")}
@@ -251,7 +253,8 @@ def make_preconditioner_rows():
 
 
 def replacing(name, output, *options):
-    """Makes a row in which a plan, or its drawing, would replace an input."""
+    """Makes a row in which the option `output` would overwrite an input or another
+    output."""
     return Row(name, {"job.hfta": GOOD, "plan.json": make_plan("0f")},
                ["hftac", "job.hfta", "--plan-pipeline", "--pipeline=auto",
                 "--cluster=devices = [2]", output, *options], (2,),
@@ -259,7 +262,7 @@ def replacing(name, output, *options):
 
 
 def drawing(name, clauses, code, *texts, timeline="t.svg", files=()):
-    """Makes a row of a job whose preconditioner's step is drawn."""
+    """Makes a row in which `--timeline` draws the step of a job with K-FAC."""
     good = GOOD.replace("steps     3", f"steps 3\n  {clauses}", 1)
     return Row(name, {"job.hfta": good, **dict(files)},
                ["hftac", "job.hfta", "--plan", f"--timeline={timeline}",
@@ -320,7 +323,8 @@ def make_limit_rows():
 
 
 def make_chunk_rows():
-    """Makes rows of stages of several chunks that are too large to be simulated."""
+    """Makes rows of stages with several chunks that are too many to be simulated, or that
+    need too much memory."""
     given = '--pipeline=cuts = ["layer0", "layer1", "layer2"], chunks = 2'
     many = ["--batch=1009", "--micro-batches=auto, groups = 2",
             "--pipeline=auto, chunks = 2"]
@@ -350,7 +354,8 @@ def make_chunk_rows():
 
 
 def make_place_rows():
-    """Makes rows about the places of workers in a module."""
+    """Makes rows of modules with a wrong attribute `worker_places`, the order in which
+    workers are assigned to ranks."""
     for name, places, *texts in (
             ("a place twice", "array<i64: 1, 1>", "0 to 1, each once"),
             ("a place too many", "array<i64: 0, 1, 2>", "0 to 1, each once"),

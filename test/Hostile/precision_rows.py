@@ -1,10 +1,10 @@
-"""Types in which numbers are stored, multiplied and added, and scales of losses."""
+"""Rows of job files with wrong clauses `precision` and `loss_scale`."""
 
 import language_rows
 
 
 def make_clause_row(name, clauses, *texts):
-    """Makes a row of clauses after the steps of the job, in its 17th line."""
+    """Makes a row of the job GOOD with clauses after its steps, from line 17 on."""
     return language_rows.change(name, "steps     3", f"steps 3\n  {clauses}", 1, *texts,
                                 place="job.hfta:17:")
 

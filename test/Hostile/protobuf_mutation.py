@@ -1,5 +1,5 @@
-"""Mutations of protobuf messages that can still be parsed: fields are changed, removed,
-repeated, exchanged or moved, and the lengths of the messages around them are adjusted."""
+"""Mutates protobuf messages so that they can still be parsed: changes, removes, repeats,
+exchanges or moves fields, and adjusts the lengths of the messages around them."""
 
 from onnx_writer import varint
 
@@ -18,8 +18,9 @@ def read_varint(data, at):
 
 
 def parse(data, depth=0):
-    """Returns a list of [field number, wire type, value]; a value of wire type 2 is such
-    a list again if its bytes can be read as a message. Raises IndexError."""
+    """Returns a message as a list of [field number, wire type, value]. A value of wire type
+    2 (bytes) is itself such a list if its bytes can be read as a message. Raises IndexError
+    if `data` isn't a message."""
     fields, at = [], 0
     while at < len(data):
         key, at = read_varint(data, at)
@@ -72,7 +73,8 @@ def mutate_value(field, random, mutate_bytes):
 
 
 def mutate(data, random, mutate_bytes):
-    """Returns one mutation; None if the bytes are no message."""
+    """Returns the message after one random mutation, or None if `data` isn't a message.
+    `mutate_bytes` mutates fields of bytes."""
     try:
         root = parse(data)
     except IndexError:
@@ -93,7 +95,7 @@ def mutate(data, random, mutate_bytes):
         other = random.randrange(len(message))
         message[index], message[other] = message[other], message[index]
     elif kind == 6:
-        # A field of another message takes its place: other names, types, shapes.
+        # Replaces the field's value by that of any field in the file.
         message[index][1:] = random.choice(random.choice(messages))[1:]
     else:
         message[index][0] = random.randrange(1, 32)

@@ -1,4 +1,4 @@
-"""Models that are compared with records of their training: hftac --check-gradients."""
+"""Rows of `hftac --check-gradients` with wrong models and records of a training."""
 
 import hashlib
 import json
@@ -18,8 +18,8 @@ NAME = "net.record.safetensors"
 
 def row(name, content, *texts, code=1, model=NET, place="hftac: error: ", files=(),
         options=()):
-    """Makes a row of a model with a record, which isn't written if it is None; what it
-    names first is the record."""
+    """Makes a row of a model with the record `content`, or without a record if that is
+    None. The error must contain `place` and the texts."""
     record = {} if content is None else {NAME: content}
     return Row(name, {"net.onnx": model, **record, **dict(files)},
                ["hftac", "--check-gradients", "net.onnx", *options], (code,),
@@ -27,12 +27,13 @@ def row(name, content, *texts, code=1, model=NET, place="hftac: error: ", files=
 
 
 def tensors(name, changed, *texts, **options):
-    """Makes a row of a record with other tensors."""
+    """Makes a row of a record with the tensors `changed`."""
     return row(name, pack(changed, METADATA), NAME, *texts, **options)
 
 
 def metadata(name, key, value, *texts, **options):
-    """Makes a row of a record with another value in its metadata; None: without it."""
+    """Makes a row of a record with another value of `key` in its metadata, or without that
+    key if the value is None."""
     changed = {**METADATA, key: value}
     if value is None:
         del changed[key]

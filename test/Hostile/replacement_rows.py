@@ -1,4 +1,4 @@
-"""Outputs that would replace an input, under its name or another."""
+"""Rows in which an output would replace an input, under the same path or another one."""
 
 import os
 
@@ -26,7 +26,7 @@ def hard_link(target):
 
 def hftac(name, output, replaced, *options, job=JOB, command=("job.hfta",),
           files=()):
-    """Makes a row of hftac with a place for its output."""
+    """Makes a row of hftac whose output would replace the input `replaced`."""
     return Row(f"replacing {name}", {
         "job.hfta": job, "models/net.onnx": MODEL, "net.onnx": MODEL, **WEIGHTS,
         "image.npy": data_rows.npy(shape="(64, 4)", body=bytes(1024)),

@@ -1,13 +1,13 @@
-"""A row of the table of hostile inputs."""
+"""The type of the rows in the table of hostile inputs (table.py)."""
 
 import dataclasses
 
 
 @dataclasses.dataclass
 class Row:
-    """An error in an input or command, and the message that it must cause."""
+    """A wrong input or command, and how the program must report it."""
     name: str  # a title for what is wrong
-    files: dict  # contents by name, as table.write_files takes them
-    command: list  # with `hftac` or `sweep`
-    codes: tuple  # documented exit codes
-    texts: tuple  # texts that the one error must hold
+    files: dict  # maps a path to its contents, as table.write_files takes them
+    command: list  # words; `hftac`, `sweep` and such stand for programs
+    codes: tuple  # the exit codes that are allowed
+    texts: tuple  # texts that the only error message must contain

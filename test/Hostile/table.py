@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Gives hftac and a program that it made hostile inputs, a row each, and checks the rules
-for all of them: the documented exit code, one error that names the place and the mistake,
-no crash, little time and memory, and no file that is new, changed or missing afterwards.
-Needs only Python's standard library."""
+"""Runs hftac and compiled programs with a wrong input in each row, and checks that they
+report it well: with the documented exit code, one error message that names the place and
+the mistake, no crash, little time and memory, and no file that is new, changed or missing
+afterwards. Needs only Python's standard library."""
 
 import argparse
 import concurrent.futures
@@ -37,7 +37,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "record": record_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
-# The texts that no message may contain.
+# Texts of crashes, which no message may contain.
 CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|LLVM ERROR|"
                      r"error: internal error|Sanitizer|runtime error|"
                      r"terminate called|out of memory|Traceback")
@@ -53,7 +53,7 @@ class Failure(Exception):
 
 
 def read_memory(pid):
-    """Returns the bytes that a process has now."""
+    """Returns the resident memory of a process in bytes, or 0 if it has ended."""
     try:
         with open(f"/proc/{pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -62,8 +62,8 @@ def read_memory(pid):
 
 
 def execute(command, folder, streams, limited):
-    """Returns the exit code and the texts of both streams. The process is ended if it
-    exceeds the limits."""
+    """Runs a command and returns its exit code, its output and its error output. If
+    `limited`, kills it once it exceeds the limits of time or memory, and raises Failure."""
     out, err = streams.with_suffix(".out"), streams.with_suffix(".err")
     with open(out, "wb") as stdout, open(err, "wb") as stderr:
         process = subprocess.Popen(command, cwd=folder, stdout=stdout,
@@ -98,8 +98,8 @@ def execute(command, folder, streams, limited):
 
 
 def write_files(folder, files):
-    """Writes files by name: texts, bytes, None for a folder, or a function that is called
-    with the path."""
+    """Writes files to a new folder. `files` maps a path to a text, bytes, None for a
+    folder, or a function that is called with the path and makes the file."""
     folder.mkdir(parents=True)
     for name, content in files.items():
         path = folder / name
@@ -114,7 +114,8 @@ def write_files(folder, files):
 
 
 def look(folder):
-    """Returns the contents of a folder: kinds, contents and times by name."""
+    """Returns a map from each path in a folder to its mode, its content (for a large file,
+    its size) and, except for folders, its time of modification."""
     found = {}
     for path in sorted(folder.rglob("*")):
         state = path.lstat()
@@ -163,7 +164,7 @@ def check_message(row, code, err):
 
 
 def run_row(row, folder, tools, show):
-    """Returns the reason why the row fails, or nothing."""
+    """Runs a row in a new folder. Returns None, or a text about how it has failed."""
     err = ""
     try:
         write_files(folder, row.files)
@@ -185,8 +186,9 @@ def run_row(row, folder, tools, show):
 
 
 def make_programs(hftac, folder):
-    """Makes the programs that rows share: a program, a checkpoint of it, one of two jobs,
-    one that needs more memory than there is, and one that spills."""
+    """Compiles the programs that rows share: `sweep`, of which it also makes a checkpoint,
+    `pair` with two jobs, `huge`, which needs more memory than there is, and `spilling`,
+    which spills."""
     write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB,
                          "jobs.hfta": jobs_rows.JOBS, "large.hfta": memory_rows.JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]

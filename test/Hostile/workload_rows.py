@@ -1,4 +1,4 @@
-"""Workloads of several models on several devices, which are simulated."""
+"""Rows of `hftac --simulate` with wrong workloads: several models on several devices."""
 
 import json
 
@@ -11,8 +11,8 @@ GOOD = {"devices": 2, "read_bytes_per_second": 1e9, "write_bytes_per_second": 1e
 
 
 def simulating(name, workload, *texts, code=1, options=(), place="w.json: error: "):
-    """Makes a row of a simulation of a file, which isn't written if `workload` is
-    None."""
+    """Makes a row of `hftac --simulate` with a workload: a text, bytes, an object, or None
+    for no file."""
     text = workload if isinstance(workload, (str, bytes)) else json.dumps(workload)
     files = {} if workload is None else {"w.json": text}
     return Row(name, files, ["hftac", "--simulate=w.json", *options], (code,),
@@ -20,7 +20,8 @@ def simulating(name, workload, *texts, code=1, options=(), place="w.json: error:
 
 
 def change(path, value):
-    """Returns the good workload with another value; without the entry if it is None."""
+    """Returns the workload GOOD with another value at a path of keys, or without this entry
+    if the value is None."""
     workload = json.loads(json.dumps(GOOD))
     inner = workload
     for key in path[:-1]:
@@ -46,7 +47,7 @@ def make_file_rows():
 
 
 def make_field_rows():
-    """Makes rows with a wrong value in one field."""
+    """Makes rows of workloads with a wrong value in one field."""
     unit = ("models", 1, "units", 0)
     for path, value, *texts in (
             (("devices",), 0, "from 1 to 256, got 0"),
@@ -82,7 +83,7 @@ def make_field_rows():
             ((*unit, "Seconds"), 1, "unknown field")):
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}"
                       for part in path)[1:]
-        # An error of several fields together names the object that has them.
+        # This error concerns several fields, so it names the object that contains them.
         if value == 131072:
             key = "models[1].units"
         yield simulating(f"a workload with {key} {str(value)[:20]}",

@@ -1,7 +1,7 @@
-//===- Ranks.c - A program of several ranks, for tests of communicators ---===//
+//===- Ranks.c - A program that tests communicators on several ranks ------===//
 //
-// usage: ranks MODE [argument...]. An error without a communicator ends the
-// process with exit code 99.
+// usage: mpirun ... ranks MODE [ARGUMENT...]. A failed check ends the process
+// with exit code 99. See test/EndToEnd/communicator.py.
 //===----------------------------------------------------------------------===//
 
 #include "Ranks.h"
@@ -63,6 +63,7 @@ void ranks_wait_or_fail(hfta_communicator *communicator, hfta_posted *posted) {
 // Random posts
 //===----------------------------------------------------------------------===//
 
+/// Returns a pseudorandom number less than `below`.
 static uint32_t draw(uint64_t *state, uint32_t below) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)(*state >> 33) % below;
@@ -70,11 +71,13 @@ static uint32_t draw(uint64_t *state, uint32_t below) {
 
 enum { MESSAGES = 48, TAGS = 3, POSTS = 6 };
 
-/// All ranks draw the same messages; each posts its own ends of them.
+/// A message. All ranks draw the same messages, and each rank posts those that
+/// it sends or receives.
 typedef struct plan {
+  // The message belongs to post number post / TAGS * TAGS + tag (post_part).
   int from, to, tag, post;
   uint64_t bytes;
-  unsigned char *sent, *received; // NULL: not this rank's
+  unsigned char *sent, *received; // NULL if another rank sends, or receives, it
 } plan;
 
 static void fill(unsigned char *memory, uint64_t bytes, int seed) {
@@ -92,7 +95,8 @@ static void draw_plan(plan *plans, uint64_t *state,
     own->to = (int)draw(state, (uint32_t)communicator->size);
     own->tag = (int)draw(state, TAGS);
     own->bytes = sizes[draw(state, sizeof(sizes) / sizeof(*sizes))];
-    // Posts are in order, so that messages with the same tag pair in order.
+    // Both ranks post messages in the order of their numbers, because messages
+    // with equal tags are matched in the order in which they are posted.
     own->post = i * POSTS / MESSAGES;
     own->sent = own->from == rank ? malloc(own->bytes + 1) : NULL;
     own->received = own->to == rank ? calloc(own->bytes + 1, 1) : NULL;
@@ -101,6 +105,8 @@ static void draw_plan(plan *plans, uint64_t *state,
   }
 }
 
+/// Checks the contents of received messages, and frees the memory of all.
+/// `expected` is a buffer for the largest message.
 static void check_plan(plan *plans, unsigned char *expected) {
   for (int i = 0; i < MESSAGES; ++i) {
     fill(expected, plans[i].bytes, i);
@@ -111,6 +117,8 @@ static void check_plan(plan *plans, unsigned char *expected) {
   }
 }
 
+/// Posts this rank's messages of post number `part`, which all have the same
+/// tag.
 static hfta_posted *post_part(hfta_communicator *communicator,
                               const plan *plans, int part) {
   hfta_message messages[2 * MESSAGES];
@@ -131,8 +139,8 @@ static hfta_posted *post_part(hfta_communicator *communicator,
   return posted;
 }
 
-/// Posts messages of several tags, in order within a tag, and waits in random
-/// order.
+/// Draws messages, posts them, waits for the posts in a random order, and
+/// checks what was received.
 static void run_plan(hfta_communicator *communicator, uint64_t *state,
                      uint64_t *own_state, unsigned char *expected) {
   plan plans[MESSAGES];
@@ -162,7 +170,7 @@ void ranks_posts(const ranks_arguments *arguments) {
   hfta_communicator_close(communicator);
 }
 
-/// large BYTES: one message.
+/// large BYTES: rank 0 sends one message of this size to rank 1.
 void ranks_large(const ranks_arguments *arguments) {
   hfta_communicator *communicator = ranks_open(60.0);
   uint64_t bytes = (uint64_t)ranks_number(arguments, 0);
@@ -187,8 +195,7 @@ void ranks_large(const ranks_arguments *arguments) {
 
 enum { PIECE = 1000 };
 
-/// Sums numbers in pieces, whose sums over the ranks are known; piece q has q ·
-/// PIECE numbers (none for rank 0).
+// Rank q adds up piece q, which has q * PIECE numbers, so rank 0 adds up none.
 void ranks_sum_pieces(hfta_communicator *c, int tag) {
   int size = c->size, rank = c->rank, count = PIECE * size * (size - 1) / 2;
   uint64_t offsets[65] = {0};
@@ -218,6 +225,7 @@ void ranks_sum_pieces(hfta_communicator *c, int tag) {
   free(received);
 }
 
+/// Checks that a rank's numbers reach all ranks.
 static void check_broadcast(hfta_communicator *c, int root) {
   int numbers[3] = {0, 0, 0};
   if (c->rank == root)
@@ -251,6 +259,8 @@ void ranks_agree(hfta_communicator *c) {
   EXPECT(different == (last > 0 ? 1 : -1));
 }
 
+/// Checks communicators for some of the ranks: the even and the odd ranks in
+/// reverse order, and all ranks except rank 0.
 static void check_split(hfta_communicator *c) {
   hfta_communicator *part = NULL, *none = NULL;
   EXPECT(hfta_communicator_split(c, c->rank % 2, -c->rank, &part, NULL) ==
@@ -280,7 +290,8 @@ void ranks_collectives(const ranks_arguments *arguments) {
   EXPECT(first->local_size == first->size);
   ranks_agree(first);
   check_split(second);
-  // One tag is used in two communicators, and two tags in one, at once.
+  // Use the same tag in two communicators at the same time, and two tags in one
+  // communicator.
   pthread_t threads[2];
   EXPECT(pthread_create(&threads[0], NULL, check_in_thread, first) == 0);
   EXPECT(pthread_create(&threads[1], NULL, check_in_thread, second) == 0);

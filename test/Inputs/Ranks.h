@@ -1,4 +1,4 @@
-//===- Ranks.h - The common parts of the test program's modes -------------===//
+//===- Ranks.h - Functions and modes of the test program `ranks` ----------===//
 
 #ifndef HFTA_TEST_RANKS_H
 #define HFTA_TEST_RANKS_H
@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// The arguments after the mode's name.
+/// The command's arguments after the name of the mode.
 typedef struct ranks_arguments {
   int count;
   char **values;
 } ranks_arguments;
 
-/// Ends the process with a message if a condition doesn't hold.
+/// Ends the process with a message and exit code 99 if a condition doesn't
+/// hold.
 #define EXPECT(condition)                                                      \
   do {                                                                         \
     if (!(condition)) {                                                        \
@@ -23,38 +24,43 @@ typedef struct ranks_arguments {
     }                                                                          \
   } while (0)
 
-/// Returns an argument as a number.
+/// Returns the argument at this index as a number.
 double ranks_number(const ranks_arguments *arguments, int index);
 
-/// Opens a communicator; ends the process if that fails.
+/// Opens a communicator with a timeout in seconds. If that fails, ends the
+/// process with a message and the status as exit code.
 hfta_communicator *ranks_open(double timeout);
 
-/// Posts one message, for which the caller waits later.
+/// Posts one message to (`sends`) or from a peer. `what` names it in errors.
+/// The caller must wait for the result later.
 hfta_posted *ranks_post(hfta_communicator *communicator, const char *what,
                         int tag, int peer, bool sends, void *memory,
                         uint64_t bytes);
 
-/// Waits for a message; ends the process if that fails.
+/// Waits for a posted message. If that fails, ends this process with exit code
+/// 99.
 void ranks_wait(hfta_communicator *communicator, hfta_posted *posted);
 
-/// Waits for a message; if that fails, ends all ranks as a program does.
+/// Waits for a posted message. If that fails, calls ranks_fail with the error.
 void ranks_wait_or_fail(hfta_communicator *communicator, hfta_posted *posted);
 
-/// Ends all ranks as a program does.
+/// Reports an error and ends all ranks with this exit code, as a compiled
+/// program does after an error.
 void ranks_fail(hfta_communicator *communicator, hfta_status code,
                 const char *message) HFTA_NORETURN;
 
-/// Exchanges random messages between all ranks, with tags less than 3; all
-/// ranks draw the same ones.
+/// Exchanges random messages between all ranks, with the tags 0, 1 and 2. All
+/// ranks must pass the same seed, so that they draw the same messages.
 void ranks_exchange(hfta_communicator *communicator, uint64_t seed);
 
-/// Sums numbers by a reduce-scatter and an all-gather of pieces.
+/// Adds up numbers across ranks by a reduce-scatter and an all-gather, and
+/// checks the sums.
 void ranks_sum_pieces(hfta_communicator *communicator, int tag);
 
-/// Checks broadcasts, and all operations by which ranks agree.
+/// Checks broadcasts, maxima and comparisons across ranks.
 void ranks_agree(hfta_communicator *communicator);
 
-// Modes.
+// The modes of the program; Ranks.c lists their names.
 void ranks_posts(const ranks_arguments *arguments);
 void ranks_collectives(const ranks_arguments *arguments);
 void ranks_large(const ranks_arguments *arguments);

@@ -1,8 +1,9 @@
-//===- RanksEvaluate.c - Evaluations that each rank gets ------------------===//
+//===- RanksEvaluate.c - Evaluates incomplete batches on several ranks ----===//
 //
-// The main function of a test's program: evaluates full and incomplete batches,
-// and prints each copy's loss after the rank's number. A rank may have no
-// micro-batch of an incomplete batch.
+// The main function of a test's program. Every rank evaluates a full batch,
+// then batches that are incomplete: each has half as many samples as the one
+// before. It prints its number and each copy's loss. For small batches some
+// ranks have no micro-batch to compute; they must get the losses, too.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/instance.h"
@@ -12,8 +13,8 @@
 
 extern const hfta_program program __asm__("hfta_program");
 
-/// Makes a whole batch of a field: samples that differ, or zeros if `value` is
-/// 0.
+/// Makes a batch of a data field. If `value` is 1, bytes differ; if it is 0,
+/// all are 0. The caller frees the result, which is NULL if there is no memory.
 static void *make_batch(const hfta_program *self, uint32_t field, int value) {
   const hfta_tensor *tensor = &self->tensors[self->data_fields[field].tensor];
   size_t bytes = tensor->bytes * (size_t)self->micro_batches;
@@ -34,7 +35,7 @@ int main(void) {
   const char *rank = getenv("OMPI_COMM_WORLD_RANK");
   const void *inputs[8];
   for (uint32_t i = 0; i < program.data_field_count; ++i)
-    inputs[i] = make_batch(&program, i, i == 0); // the second field has labels
+    inputs[i] = make_batch(&program, i, i == 0); // fields after the first are 0
   int status = 0;
   for (int64_t valid = program.batch; valid > 0 && status == 0; valid /= 2) {
     double losses[64];

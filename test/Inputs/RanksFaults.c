@@ -1,4 +1,4 @@
-//===- RanksFaults.c - Ranks that fail, stop or stand still ---------------===//
+//===- RanksFaults.c - Modes in which ranks fail, stop or are slow --------===//
 
 #include "Ranks.h"
 #include "hfta/pool.h"
@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/// Sends a message from each rank to the one before it, and waits for it.
+/// Sends a message from each rank to the previous one (from rank 0 to the
+/// last), and waits until both its own message and that of the next rank have
+/// arrived.
 static void go_round(hfta_communicator *c) {
   int number = c->rank, got = -1, size = c->size;
   hfta_posted *sent = ranks_post(c, "a round", 4, (c->rank + size - 1) % size,
@@ -21,7 +23,7 @@ static void go_round(hfta_communicator *c) {
   EXPECT(got == (c->rank + 1) % size);
 }
 
-/// kill RANK: the rank dies between messages.
+/// kill RANK: this rank kills itself (SIGKILL) while it exchanges messages.
 void ranks_kill(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);
   for (int round = 0; round < 100; ++round) {
@@ -31,7 +33,9 @@ void ranks_kill(const ranks_arguments *arguments) {
   }
 }
 
-/// stop RANK TIMEOUT SIGNAL: the rank is stopped (1), or makes no progress (0).
+/// stop RANK TIMEOUT SIGNAL: after some messages, this rank stops itself
+/// (SIGSTOP) if SIGNAL is 1. If SIGNAL is 0, it sleeps, so that it still sends
+/// heartbeats but makes no progress.
 void ranks_stop(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(ranks_number(arguments, 1));
   for (int round = 0; round < 20; ++round)
@@ -46,8 +50,9 @@ void ranks_stop(const ranks_arguments *arguments) {
     go_round(c);
 }
 
-/// slow TIMEOUT: rank 0 works, and reports so, for longer than ranks wait for
-/// an idle one; rank 1 waits for it, rank 2 for rank 1.
+/// slow TIMEOUT: rank 0 computes for 2.5 times the timeout, and reports
+/// progress meanwhile. Rank 1 waits for rank 0, and rank 2 for rank 1. No rank
+/// may fail.
 void ranks_slow(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
@@ -65,6 +70,7 @@ void ranks_slow(const ranks_arguments *arguments) {
   hfta_communicator_close(c);
 }
 
+/// Waits for a token from a rank.
 static void await_token(hfta_communicator *c, int from) {
   char token = 0;
   ranks_wait_or_fail(
@@ -76,8 +82,10 @@ static void *await_in_thread(void *communicator) {
   return NULL;
 }
 
-/// slow-circle TIMEOUT: rank 2 works; rank 0 waits for it, and, in another
-/// thread, for rank 1, which waits for rank 0.
+/// slow-circle TIMEOUT: rank 2 computes for 3.5 times the timeout, and reports
+/// progress. Rank 0 waits for rank 2 and, in another thread, for rank 1, which
+/// waits for rank 0. Though ranks 0 and 1 wait for each other in a cycle, no
+/// rank may fail.
 void ranks_slow_circle(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
@@ -101,8 +109,9 @@ void ranks_slow_circle(const ranks_arguments *arguments) {
   hfta_communicator_close(c);
 }
 
-/// end TIMEOUT STOPS: the last rank ends later than the others by more than the
-/// timeout, without a message, or is stopped (1).
+/// end TIMEOUT STOPS: all ranks close their communicators. If STOPS is 0, the
+/// last rank then ends later than the others by 1.5 times the timeout; if it is
+/// 1, the last rank stops itself.
 void ranks_end(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
@@ -115,7 +124,7 @@ void ranks_end(const ranks_arguments *arguments) {
     usleep((useconds_t)(1.5e6 * timeout));
 }
 
-/// ended TIMEOUT: rank 1 waits for rank 0, which ends at once.
+/// ended TIMEOUT: rank 0 ends, and the other ranks wait for a message from it.
 void ranks_ended(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
   char byte = 0;
@@ -123,7 +132,7 @@ void ranks_ended(const ranks_arguments *arguments) {
     ranks_wait_or_fail(c, ranks_post(c, "a letter", 0, 0, false, &byte, 1));
 }
 
-/// deadlock TIMEOUT: each rank waits for the next one.
+/// deadlock TIMEOUT: each rank waits for a message from the next rank.
 void ranks_deadlock(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
   char byte = 0;
@@ -140,7 +149,7 @@ void ranks_absent(const ranks_arguments *arguments) {
   ranks_open(ranks_number(arguments, 0));
 }
 
-/// fail CODE: all ranks fail at the same time.
+/// fail CODE: all ranks fail at the same time, with this exit code.
 void ranks_fail_at_once(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);
   int64_t value = 0;
@@ -148,7 +157,7 @@ void ranks_fail_at_once(const ranks_arguments *arguments) {
   ranks_fail(c, (hfta_status)ranks_number(arguments, 0), "it fails");
 }
 
-/// own TIMEOUT: rank 0 waits for a message from itself that it never sends.
+/// own TIMEOUT: rank 0 waits for a message from itself, which it never sends.
 void ranks_own(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
   char byte = 0;
@@ -158,7 +167,8 @@ void ranks_own(const ranks_arguments *arguments) {
   sleep(30);
 }
 
-/// lengths SENT RECEIVED: the two ends of a message have different lengths.
+/// lengths SENT RECEIVED: rank 0 sends a message of SENT bytes, for which rank
+/// 1 expects RECEIVED bytes.
 void ranks_lengths(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);
   char memory[1000] = "";
@@ -166,7 +176,7 @@ void ranks_lengths(const ranks_arguments *arguments) {
   uint64_t bytes = (uint64_t)ranks_number(arguments, sends ? 0 : 1);
   ranks_wait_or_fail(c,
                      ranks_post(c, "lengths", 0, sends, sends, memory, bytes));
-  // The rank waits until the other one has ended it.
+  // Rank 1 fails, and ends rank 0 meanwhile.
   sleep(30);
 }
 
@@ -174,14 +184,15 @@ void ranks_lengths(const ranks_arguments *arguments) {
 // Launchers, and programs that use MPI themselves
 //===----------------------------------------------------------------------===//
 
+/// Finds a symbol of a library and copies its address to `out`.
 static void find(void *library, const char *name, void *out) {
   void *symbol = dlsym(library, name);
   EXPECT(symbol);
   memcpy(out, &symbol, sizeof(symbol));
 }
 
-/// embedded LEVEL: a program that has initialised MPI itself, with this level
-/// of threads, and uses it beside communicators.
+/// embedded LEVEL: initialises MPI itself, with this level of thread support
+/// (0 to 3), and calls MPI while a communicator's message is in flight.
 void ranks_embedded(const ranks_arguments *arguments) {
   void *library = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
   EXPECT(library);
@@ -213,8 +224,8 @@ void ranks_embedded(const ranks_arguments *arguments) {
   EXPECT(finalize() == 0);
 }
 
-/// launched: prints what the process knows about its launch, and whether an MPI
-/// library is loaded.
+/// launched: prints this process' rank, the number of ranks in all and on this
+/// host, the kind of the communicator, and whether an MPI library is loaded.
 void ranks_launched(const ranks_arguments *arguments) {
   (void)arguments;
   hfta_launcher launcher;

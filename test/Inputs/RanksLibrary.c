@@ -1,9 +1,9 @@
-//===- RanksLibrary.c - A library's checkpoints on several ranks ----------===//
+//===- RanksLibrary.c - Tests a compiled library on several ranks ---------===//
 //
-// usage: library [FOLDER]. The folder, a different one on each rank, holds
-// checkpoints; without it a rank leaves early, in a host program that has
-// initialised MPI. Ends with exit code 1, and the place, if something isn't as
-// expected.
+// usage: library [FOLDER]. With FOLDER, which is different on each rank, tests
+// that ranks save and load checkpoints together. Without FOLDER, tests a host
+// program that has initialised MPI itself, and in which a rank leaves early. A
+// failed check ends the process with exit code 1 and the number of its line.
 //===----------------------------------------------------------------------===//
 
 #include "curve.h"
@@ -25,6 +25,7 @@ enum { BATCH = 128, COPIES = 3 };
     }                                                                          \
   } while (0)
 
+/// Runs a step on a fixed batch, and returns its status.
 static hfta_status try_step(curve *training, double *losses) {
   float x[BATCH], y[BATCH];
   for (int i = 0; i < BATCH; ++i) {
@@ -39,13 +40,15 @@ static void step(curve *training, double *losses) {
   EXPECT(try_step(training, losses) == HFTA_OK);
 }
 
+/// Checks a call's status, and that the error message contains `reason`.
 static void expect_failure(hfta_status status, const curve *training,
                            hfta_status expected, const char *reason) {
   EXPECT(status == expected);
   EXPECT(strstr(curve_message(training), reason));
 }
 
-/// Finds a function of Open MPI, whose header may not be installed.
+/// Finds a function of Open MPI in its library, as its header may not be
+/// installed.
 static void find_mpi(const char *name, void *out) {
   void *library = dlopen("libmpi.so.40", RTLD_NOW);
   EXPECT(library);
@@ -54,8 +57,9 @@ static void find_mpi(const char *name, void *out) {
   memcpy(out, &function, sizeof(function));
 }
 
-/// The ranks that wait for the one that leaves fail, and it doesn't wait for
-/// them.
+/// Checks a training that rank 1 destroys without a step. The other ranks wait
+/// for rank 1 in their step, which must fail with HFTA_LOST, as must the
+/// creation of another training. Rank 1 must not wait for them.
 static void check_leaving(const char *rank) {
   enum { THREAD_MULTIPLE = 3 }; // the value in Open MPI
   int (*initialize)(int *, char ***, int, int *), (*finalize)(void), level = 0;
@@ -73,6 +77,8 @@ static void check_leaving(const char *rank) {
   EXPECT(finalize() == 0);
 }
 
+/// Checks saves and loads. Each rank passes a different folder, and only rank
+/// 0's may be used.
 static void check_checkpoints(const char *folder, const char *rank) {
   char absent[64];
   snprintf(absent, sizeof(absent), "absent-%s", rank);
@@ -85,15 +91,16 @@ static void check_checkpoints(const char *folder, const char *rank) {
   EXPECT(curve_save(first, folder) == HFTA_OK);
   step(first, expected);
 
-  // An operation that fails on the first rank fails on all, and changes
-  // nothing.
+  // A load or save that fails on rank 0 fails on all ranks with the same
+  // message, and doesn't change the training.
   expect_failure(curve_load(second, absent), second, HFTA_INVALID_INPUT,
                  "'absent-0' doesn't exist");
   expect_failure(curve_save(second, "/dev/null/nowhere"), second,
                  HFTA_CANNOT_WRITE, "/dev/null/nowhere");
   EXPECT(curve_steps(second) == 0);
 
-  // Loading discards accumulated gradients, as it does in one process.
+  // After a load, the next step must give the losses of the step that followed
+  // the save.
   step(second, losses);
   EXPECT(curve_load(second, folder) == HFTA_OK && curve_steps(second) == 1);
   step(second, losses);

@@ -1,4 +1,4 @@
-//===- RanksWorkers.c - Ranks that have several workers each --------------===//
+//===- RanksWorkers.c - Modes in which ranks have several workers ---------===//
 
 #include "Ranks.h"
 #include "communicator/worker_group.h"
@@ -10,14 +10,17 @@
 
 enum { MOST = 16 };
 
-/// All workers, as every rank sees them: stages have one, two, three … workers.
+/// The workers of all ranks. Stage 0 has one worker, stage 1 has two, and so
+/// on; the last stage has the workers that remain.
 typedef struct team {
   hfta_communicator *ranks;
   hfta_worker_group *group;
+  // The rank of each worker, and the number of workers of each stage.
   int of_worker[MOST], replicas[MOST];
   hfta_worker_map map;
 } team;
 
+/// Makes a team of this many workers, which are distributed evenly to ranks.
 static team make_team(int workers, double timeout) {
   team self = {.ranks = ranks_open(timeout)};
   EXPECT(workers <= MOST);
@@ -34,7 +37,8 @@ static team make_team(int workers, double timeout) {
   return self;
 }
 
-/// Opens a team where it stays, as it refers to itself.
+/// Creates the team's worker group. Afterwards the team mustn't be moved, as
+/// its map points to its own arrays.
 static void open_team(team *self) {
   hfta_error error;
   self->map.ranks = self->of_worker;
@@ -49,7 +53,7 @@ static void close_team(team *self) {
   hfta_communicator_close(self->ranks);
 }
 
-/// A worker's thread.
+/// A worker of this rank, which runs in its own thread.
 typedef struct worker {
   team *team;
   int number;
@@ -57,7 +61,8 @@ typedef struct worker {
   hfta_error error;
 } worker;
 
-/// Runs this rank's workers, each in a thread; returns their number.
+/// Runs this rank's workers, each in its own thread, until all have ended.
+/// Returns their number.
 static int run_workers(team *team, worker *workers, void *(*run)(void *)) {
   int count = 0;
   for (int i = 0; i < team->map.workers; ++i)
@@ -71,11 +76,11 @@ static int run_workers(team *team, worker *workers, void *(*run)(void *)) {
 }
 
 //===----------------------------------------------------------------------===//
-// Workers that work
+// Workers without failures
 //===----------------------------------------------------------------------===//
 
-/// Does with a stage's workers what do_all does with all workers, at the same
-/// time and with the same tags.
+/// Exchanges messages among the workers of a stage. `do_all` does the same
+/// among all workers at the same time, with the same tags.
 static void *do_stage(void *argument) {
   worker *self = argument;
   hfta_communicator *stage =
@@ -87,6 +92,8 @@ static void *do_stage(void *argument) {
   return NULL;
 }
 
+/// A worker's thread: exchanges messages among all workers, and in a second
+/// thread among those of its stage.
 static void *do_all(void *argument) {
   worker *self = argument;
   hfta_communicator *all =
@@ -103,12 +110,13 @@ static void *do_all(void *argument) {
   return NULL;
 }
 
-/// workers COUNT: runs COUNT workers on all ranks together.
+/// workers COUNT: distributes COUNT workers to the ranks, and tests the
+/// communicators of all workers and of each stage.
 void ranks_workers(const ranks_arguments *arguments) {
   worker workers[MOST];
   team team = make_team((int)ranks_number(arguments, 0), 60.0);
   open_team(&team);
-  // The ranks exchange messages of their own besides.
+  // The ranks' own communicator must work before and after its workers use it.
   ranks_agree(team.ranks);
   run_workers(&team, workers, do_all);
   ranks_agree(team.ranks);
@@ -119,6 +127,7 @@ void ranks_workers(const ranks_arguments *arguments) {
 // Workers that fail
 //===----------------------------------------------------------------------===//
 
+/// Waits for a message from a worker, which must fail.
 static void await_letter(worker *self, int from) {
   hfta_communicator *all =
       hfta_worker_group_all(self->team->group, self->number);
@@ -127,8 +136,8 @@ static void await_letter(worker *self, int from) {
   EXPECT(hfta_communicator_wait(all, posted, &self->error) != HFTA_OK);
 }
 
-/// Three workers of rank 0: one waits for rank 1, one waits for that worker,
-/// and one fails.
+/// A worker's thread. On rank 0, worker 0 waits for a worker of rank 1, worker
+/// 2 waits for worker 0, and worker 1 fails.
 static void *fail_alone(void *argument) {
   worker *self = argument;
   if (self->number == 0)
@@ -145,8 +154,8 @@ static void *fail_alone(void *argument) {
   return NULL;
 }
 
-/// Rank 0 reports the error that all of its workers got; other ranks wait for
-/// that.
+/// Checks that all workers of rank 0 have the same error, and ends all ranks
+/// with it. Other ranks sleep until then. `suffix` is appended to the message.
 static void tell(team *team, worker *workers, int count, const char *suffix) {
   if (team->ranks->rank != 0) {
     sleep(100);
@@ -161,7 +170,8 @@ static void tell(team *team, worker *workers, int count, const char *suffix) {
   ranks_fail(team->ranks, workers[0].error.code, text);
 }
 
-/// gives-up TIMEOUT: one of rank 0's workers fails.
+/// gives-up TIMEOUT: one of rank 0's workers fails, and the others that wait
+/// must get its error.
 void ranks_gives_up(const ranks_arguments *arguments) {
   worker workers[MOST];
   team team = make_team(6, ranks_number(arguments, 0));
@@ -170,7 +180,8 @@ void ranks_gives_up(const ranks_arguments *arguments) {
   tell(&team, workers, count, "");
 }
 
-/// The workers of rank 0 wait for each other, and the last one for rank 1.
+/// A worker's thread. On rank 0, each worker waits for the next one, and the
+/// last worker for a worker of rank 1. Rank 1 stops itself.
 static void *wait_in_turn(void *argument) {
   worker *self = argument;
   if (self->team->ranks->rank == 0)
@@ -180,7 +191,8 @@ static void *wait_in_turn(void *argument) {
   return NULL;
 }
 
-/// lost TIMEOUT: rank 1 is stopped.
+/// lost TIMEOUT: rank 1 stops itself, and all workers of rank 0 must get an
+/// error that names it.
 void ranks_lost(const ranks_arguments *arguments) {
   worker workers[MOST];
   team team = make_team(6, ranks_number(arguments, 0));

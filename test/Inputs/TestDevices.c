@@ -1,14 +1,15 @@
-//===- TestDevices.c - CPUs that reorder the work of their queues ---------===//
+//===- TestDevices.c - A CPU device that reorders its queues' commands ----===//
 //
-// The main function of tests' programs, and their table of devices, which
-// replaces the runtime's:
+// A table of devices for tests' programs, which replaces the runtime's table:
 //
-//   cpu          is the runtime's device
-//   shuffled:S   does nothing before the host waits, then does the commands of
-//                all queues in an order that their events allow. 0: queue 0's
-//                as soon as possible, others' only when it waits for them. 1:
-//                queue 0's as late as possible. Others: at random, by the seed
-//                S.
+//   cpu          the runtime's CPU device
+//   shuffled:S   executes no command before the host waits. Then it executes
+//                commands of all queues in an order that events allow. If S is
+//                0, the next command is always one of the lowest queue that
+//                can go on; if S is 1, one of the highest such queue;
+//                otherwise one of a random queue, with S as seed.
+//
+// A schedule that lacks an event gives a wrong result in some of these orders.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/device.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// Commands, which the CPU device executes
+// Commands
 //===----------------------------------------------------------------------===//
 
 typedef enum kind { RUN, COPY, FILL, RECORD, AWAIT } kind;
@@ -28,28 +29,32 @@ typedef struct command {
   void *to;
   const void *from;
   uint64_t bytes;
-  uint32_t number;  // RUN: the task's; RECORD, AWAIT: the event's
-  uint64_t records; // AWAIT: the records of the event that must come first
+  uint32_t number;  // RUN: number of the task; RECORD, AWAIT: of the event
+  uint64_t records; // AWAIT: how often the event must have happened before
   hfta_task_call call;
 } command;
 
 typedef struct queue {
   command *commands;
-  size_t count, capacity, done;
+  size_t count, capacity, done; // `done` of `count` commands were executed
 } queue;
 
 typedef struct device {
   hfta_device base;
-  hfta_device *cpu;
+  hfta_device *cpu; // has the memory, and runs tasks
   hfta_device_options options;
-  uint64_t chance;
+  uint64_t chance; // state of the random numbers
   queue *queues;
-  // For each event, including one for each queue and one for each mark.
+  // For each event, how often it was recorded, and how often it has happened.
+  // After the program's events there is one for each queue, then one for each
+  // mark.
   uint64_t *recorded, *happened;
 } device;
 
+/// Returns the device that begins with this base.
 static device *of(const hfta_device *base) { return (device *)(uintptr_t)base; }
 
+/// Aborts if an allocation has failed.
 static void check(const void *memory) {
   if (!memory)
     abort();
@@ -108,9 +113,10 @@ static void *host_address(hfta_device *base, void *memory) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shuffled: giving commands
+// Shuffled: appending commands to queues
 //===----------------------------------------------------------------------===//
 
+/// Appends a command to a queue. The result is valid until the next call.
 static command *push(hfta_device *base, uint32_t number, kind kind) {
   queue *to = &of(base)->queues[number];
   if (to->count == to->capacity) {
@@ -139,7 +145,8 @@ static void shuffled_copy(hfta_device *base, uint32_t queue, void *to,
   last->bytes = bytes;
 }
 
-/// Copies memory; NULL stays NULL, as a task's list of copies may be.
+/// Returns a copy of memory, which the caller frees; NULL for NULL, because a
+/// task's list of copies may be NULL.
 static void *duplicate(const void *from, size_t bytes) {
   if (!from)
     return NULL;
@@ -170,12 +177,13 @@ static void shuffled_await(hfta_device *base, uint32_t queue, uint32_t event) {
   last->records = of(base)->recorded[event];
 }
 
-/// Returns the event of a mark; these come after those of the queues.
+/// Returns the number of a mark's event.
 static uint32_t event_of(const device *self, uint32_t mark) {
   return self->options.events + self->options.queues + mark;
 }
 
-/// Makes every queue wait for every other one.
+/// Makes every queue wait for all earlier commands of all queues (a barrier),
+/// and then records the mark's event.
 static void shuffled_mark(hfta_device *base, uint32_t number) {
   const hfta_device_options *options = &of(base)->options;
   for (uint32_t i = 0; i < options->queues; ++i)
@@ -215,6 +223,7 @@ static hfta_status do_command(device *self, const command *next,
   return status;
 }
 
+/// Returns whether a queue has a command that needn't wait for an event.
 static bool can_go_on(const device *self, const queue *own) {
   if (own->done == own->count)
     return false;
@@ -227,7 +236,8 @@ static bool flips_coin(device *self) {
   return self->chance >> 63;
 }
 
-/// Returns the queue whose turn it is; NULL if none can go on.
+/// Chooses the queue whose next command is executed, as the table at the top
+/// says. Returns NULL if no queue can go on.
 static queue *choose(device *self) {
   queue *chosen = NULL;
   for (uint32_t i = 0; i < self->options.queues; ++i) {
@@ -243,7 +253,8 @@ static queue *choose(device *self) {
   return chosen;
 }
 
-/// Executes a command of the queue whose turn it is; false if none can go on.
+/// Executes one command of the chosen queue, and notes the first error. Returns
+/// false if no queue can go on.
 static bool do_next(device *self, hfta_status *status, hfta_error *error) {
   queue *own = choose(self);
   if (!own)
@@ -255,7 +266,7 @@ static bool do_next(device *self, hfta_status *status, hfta_error *error) {
   return true;
 }
 
-/// Does no more commands than necessary.
+/// Executes commands only until the mark is reached.
 static hfta_status shuffled_wait_until(hfta_device *base, uint32_t number,
                                        hfta_error *error) {
   device *self = of(base);
@@ -281,7 +292,7 @@ static hfta_status shuffled_wait(hfta_device *base, hfta_error *error) {
   return status;
 }
 
-/// Does more commands than necessary, as a device always may.
+/// Waits for all queues instead of some, as a device may.
 static hfta_status shuffled_wait_for(hfta_device *base, uint64_t queues,
                                      hfta_error *error) {
   (void)queues;

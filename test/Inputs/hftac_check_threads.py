@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs hftac so that programs report data races, in the runtime and in generated code.
+"""Stands in for hftac and links programs that report data races, in the runtime and in
+generated code.
 
     hftac_check_threads.py [hftac's options] <input>... -o PROGRAM
 
@@ -12,7 +13,7 @@ import sys
 
 from stand_in import INCLUDE, MAIN, run, take_program
 
-# The sanitizer instruments only scalar accesses.
+# ThreadSanitizer instruments only scalar loads and stores, so vector ones are split first.
 PASSES = ("forceattrs,function(scalarize-masked-mem-intrin,scalarizer<load-store>,tsan),"
           "tsan-module")
 

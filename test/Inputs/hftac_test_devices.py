@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs hftac so that programs have the devices of TestDevices.c, too.
+"""Stands in for hftac and links programs that also have the devices of TestDevices.c.
 
     HFTAC=... CC=... hftac_test_devices.py [hftac's options] <input>... -o PROGRAM
 """

@@ -1,4 +1,5 @@
-// The main function of programs that tests link themselves, from hftac's code.
+// The main function of programs that a test or benchmark links itself, from the
+// object file that `hftac --emit=obj` writes.
 
 #include "hfta/main.h"
 

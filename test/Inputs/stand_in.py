@@ -1,5 +1,5 @@
-"""The parts that stand-ins for hftac share, which link its code themselves. Needs only
-Python's standard library."""
+"""The common parts of scripts that stand in for hftac in tests: they run hftac for its code
+and link programs themselves. Needs only Python's standard library."""
 
 import pathlib
 import subprocess
@@ -17,8 +17,9 @@ def run(*command):
 
 
 def take_program(hftac, arguments):
-    """Returns the program that `-o` names, and removes it from hftac's arguments. If they
-    ask for no program, hftac is run unchanged, and this process ends with it."""
+    """Returns the path of the program that `-o` names, and removes both from hftac's
+    arguments. If the arguments ask for no program, runs hftac with them and ends this
+    process."""
     if "-o" not in arguments or any(part.startswith("--emit") for part in arguments):
         run(hftac, *arguments)
         sys.exit()

@@ -2,10 +2,10 @@
 """Trains the copies of examples/fashion with PyTorch, one after another.
 
 This is for a check by hand: the mean test accuracies of the copies of the fused binary
-and of PyTorch agree within 0.5 points. Needs torch, numpy and onnx. Both have the initial
-weights, hyper-parameters, batches and epochs of sweep.hfta. The order of samples matters:
-after two epochs at a constant learning rate, means of two orders differ by up to two
-points. Takes about 20 seconds a copy on two cores.
+and of PyTorch must agree within 0.5 points. Needs torch, numpy and onnx. Both have the
+initial weights, hyper-parameters, batches, epochs and order of samples of sweep.hfta. The
+order matters: after two epochs at a constant learning rate, the means for two orders
+differ by up to two points. Takes about 20 seconds a copy on two cores.
 """
 
 import argparse
@@ -23,14 +23,14 @@ from torch import nn
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "fashion"))
 
-import export_model  # noqa: E402  (beside the example's model)
+import export_model  # noqa: E402  (found by the path above)
 
 RATES = [3e-4, 1e-3, 2e-3, 3e-3]
 DECAYS = [0.0, 1e-4]
 
 
 def read_idx(path):
-    """The bytes of an idx file as a tensor."""
+    """Returns the bytes of a compressed idx file as a tensor of its shape."""
     data = gzip.decompress(path.read_bytes())
     rank = data[3]
     shape = struct.unpack(f">{rank}I", data[4:4 + 4 * rank])
@@ -45,7 +45,8 @@ def read_split(folder, split):
 
 
 def philox(counter, key):
-    """Philox4x32-10; counter: four arrays of uint64, key: two numbers."""
+    """Returns the four words of Philox4x32-10 (Salmon et al., 2011) for each counter. A
+    counter is given by four arrays of 32-bit words in uint64, the key by two words."""
     mask = numpy.uint64(0xFFFFFFFF)
     c, k = list(counter), [numpy.uint64(part) for part in key]
     for _ in range(10):
@@ -59,8 +60,9 @@ def philox(counter, key):
 
 
 def make_order(samples, epoch, order_seed):
-    """Returns the binary's order of an epoch: a Feistel network over the smallest power
-    of two that holds all samples, applied again until the result is a sample."""
+    """Returns the order of samples in an epoch, as compiled programs compute it: a Feistel
+    network permutes the numbers below the smallest power of two that is at least `samples`
+    (and 4). It is applied again to results that aren't samples (cycle walking)."""
     bits = max(2, (samples - 1).bit_length())
     key = [order_seed & 0xFFFFFFFF, order_seed >> 32 & 0xFFFFFFFF]
 

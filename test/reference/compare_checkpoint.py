@@ -3,7 +3,7 @@
 
     compare_checkpoint.py CHECKPOINT GOLDEN [--rtol R] [--atol A]
 
-CHECKPOINT is a folder step-…, with one file copy-0000.safetensors a copy; GOLDEN
+CHECKPOINT is a folder step-…, with a file copy-0000.safetensors etc. for each copy; GOLDEN
 is one of make_golden.py's f64 files. Each parameter's mean and root mean square
 must lie within A + R * |golden|. Exit status: 0 within the bounds, 1 beyond them
 or when a tensor is missing, 2 when a file can't be read.
@@ -22,7 +22,8 @@ CODES = {"F64": "d", "F32": "f", "F16": "e", "BF16": "f"}
 
 
 def read_floats(data, dtype):
-    """An array of little-endian floats; a bf16 is the upper half of an f32."""
+    """Returns an array of the little-endian floats in `data`. f16 and bf16, which is the
+    upper half of an f32, are converted to f32."""
     if dtype == "BF16":
         data = b"".join(b"\0\0" + data[i:i + 2] for i in range(0, len(data), 2))
     code = CODES[dtype]
@@ -31,7 +32,7 @@ def read_floats(data, dtype):
 
 
 def read_safetensors(path):
-    """The floating-point tensors of a file: name to flat array."""
+    """Returns a map from names to flat arrays of a file's floating-point tensors."""
     data = path.read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")
     tensors = {}
@@ -51,7 +52,7 @@ def summary(values):
 
 
 def compare_copy(copy, tensors, final, options):
-    """Prints what differs; returns how many numbers do."""
+    """Prints the means and root mean squares that differ; returns their number."""
     wrong = 0
     for name, entry in final.items():
         if name not in tensors:

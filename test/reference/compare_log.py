@@ -21,13 +21,13 @@ import sys
 
 
 def numbers(text):
-    """The argparse type of a list of whole numbers such as 1,3,20."""
+    """Parses a list of whole numbers such as 1,3,20; a type for argparse."""
     return [int(part) for part in text.split(",")]
 
 
 def read_steps(path):
-    """Returns the log's step events by number; the last one of repeated
-    ones."""
+    """Returns a map from step numbers to the log's step events. If a step is
+    repeated, its last event counts."""
     steps = {}
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -41,7 +41,8 @@ def read_steps(path):
 
 
 def excess(got, want, rtol, atol):
-    """How far `got` lies from `want`, in units of what is allowed."""
+    """Returns the difference of two numbers, divided by the allowed one. Two NaNs
+    count as equal."""
     if math.isnan(got) and math.isnan(want):
         return 0.0
     if got == want:
@@ -54,7 +55,7 @@ def excess(got, want, rtol, atol):
 
 
 def compare(key, steps, golden, options):
-    """Prints the worst difference in `key`; true if all are allowed."""
+    """Prints the worst difference in `key`; returns whether it is allowed."""
     worst = None
     for step in options.steps:
         want_row = golden[key][step - 1]

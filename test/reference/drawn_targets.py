@@ -1,6 +1,6 @@
-"""Draws the targets of a job with `fisher = sampled`, by its formulas alone: random
-numbers are Philox4x32-10's of a seed, the step, the position of a sample in the batch and
-that of an element in the sample. Needs numpy.
+"""Draws the targets of a job with `fisher = sampled`, as a reference for the compiler. The
+random numbers are Philox4x32-10's for a copy's seed, the step, the position of a sample in
+the batch and that of an element in the sample. Needs numpy.
 
 With u and v uniform in [0, 1), different for each element:
 
@@ -17,7 +17,7 @@ BITS = numpy.uint64(32)
 
 
 def hash_name(name):
-    """Returns 63 bits of FNV-1a."""
+    """Returns the upper 63 bits of a name's FNV-1a hash of 64 bits."""
     value = 0xCBF29CE484222325
     for byte in name.encode():
         value = ((value ^ byte) * 0x100000001B3) % (1 << 64)
@@ -25,7 +25,8 @@ def hash_name(name):
 
 
 def philox(counter, key):
-    """Four words of each counter; `counter` are four arrays, `key` two numbers."""
+    """Returns the four words of Philox4x32-10 for each counter. A counter is given by four
+    arrays of 32-bit words, the key by two words."""
     words = [numpy.asarray(word, dtype=numpy.uint64) for word in counter]
     for _ in range(10):
         first = words[0] * numpy.uint64(0xD2511F53)
@@ -37,8 +38,8 @@ def philox(counter, key):
 
 
 def draw_uniform(shape, seed, step, first_sample=0, suffix=""):
-    """Returns numbers of 53 bits; axis 0 has samples from the batch's `first_sample`
-    on."""
+    """Returns numbers in [0, 1) with 53 random bits. Row i along axis 0 belongs to sample
+    `first_sample` + i of the batch."""
     stream = hash_name(STREAM + suffix)
     count = int(numpy.prod(shape[1:]))
     sample, element = numpy.meshgrid(numpy.arange(shape[0]) + first_sample,
@@ -50,8 +51,8 @@ def draw_uniform(shape, seed, step, first_sample=0, suffix=""):
 
 
 def draw_targets(kind, output, seed, step, first_sample=0):
-    """Draws targets for a micro-batch's outputs, [samples, ..., classes] or [samples,
-    ...]."""
+    """Returns targets for a micro-batch's outputs, which are [samples, ..., classes] for
+    class numbers, else [samples, ...]."""
     def draw(suffix=""):
         return draw_uniform(output.shape, seed, step, first_sample, suffix)
 

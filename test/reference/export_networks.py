@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes test/models/networks/NAME.onnx and NAME.json: networks in thin
-versions, as PyTorch exports them for training, without their weights.
+"""Writes test/models/networks/NAME.onnx and NAME.json: thin versions of known
+networks, as PyTorch exports them for training, without their weights.
 
-Needs torch and onnx. NAME.json tells networks.write_weights() what the weights
-are; a file of them is never in the repository.
+Needs torch and onnx. The weights aren't in the repository: networks.write_weights()
+generates them from NAME.json.
 """
 
 import argparse
@@ -23,9 +23,9 @@ import networks
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "bench" / "gpu"))
 
-from peer_networks import MOBILE_BLOCKS  # noqa: E402  (of a published network)
+from peer_networks import MOBILE_BLOCKS  # noqa: E402  (found by the path above)
 
-SMALLEST_OUTSIDE = 16  # shorter initializers stay in the ONNX file
+SMALLEST_OUTSIDE = 16  # elements; smaller initializers stay in the ONNX file
 
 
 #===------------------------------------------------------------------------===#
@@ -160,7 +160,7 @@ class PointLayers(nn.Module):
 
 
 class Alignment(nn.Module):
-    """A 3x3 matrix for each cloud, near the identity."""
+    """Computes a 3x3 matrix for each point cloud: the identity plus a learned part."""
 
     def __init__(self):
         super().__init__()
@@ -335,8 +335,8 @@ MODELS = {"resnet18": ResNet18, "mobilenetv3_large": MobileNetV3,
 
 
 def range_of(name, dims):
-    """Returns the range of a weight's values: near the usual start of its
-    layer."""
+    """Returns the bounds of a weight's uniform values, similar to those of a usual
+    initialization of its layer."""
     if name.endswith("running_mean"):
         return 0.0, 0.0
     if name.endswith("running_var"):
@@ -344,8 +344,8 @@ def range_of(name, dims):
     if len(dims) == 1 and name.endswith("weight"):
         return 0.75, 1.25
     if len(dims) == 1:
-        # The range is far from 0 after a norm: a ReLU between two norms would
-        # otherwise leave almost no gradient of the scale.
+        # Biases of norms have a wide range. With biases near 0 and a ReLU between
+        # two norms, the gradient of the first one's scale would be almost 0.
         is_norm = "norm" in name or ".shortcut.1." in name or "main" in name
         return (-0.75, 0.75) if is_norm else (-0.125, 0.125)
     bound = math.sqrt(3 / math.prod(dims[1:]))
@@ -353,7 +353,8 @@ def range_of(name, dims):
 
 
 def move_weights(model, name, seed):
-    """Moves the larger floats out of a model, and returns their table."""
+    """Makes a model's larger initializers of floats external data in NAME.weights.
+    Returns the table from which networks.write_weights() generates that file."""
     tensors, offset = [], 0
     for tensor in model.graph.initializer:
         count = math.prod(tensor.dims)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""The networks that bench/gpu/peers.py times compute what those of bench/gpu/jobs do: on
-a job's initial weights and data, each has the job's loss, with as many parameters of the
-same shapes. Each way also has the same losses and gradients: several models fused as HFTA
-does it, by vmap, and in JAX if it is installed. Needs PyTorch.
-HFTA does it, by vmap, and in JAX where there is one. Needs PyTorch."""
+"""Checks that the networks that bench/gpu/peers.py times compute the same as those of
+bench/gpu/jobs: each has parameters of the same shapes, and the job's loss for its initial
+weights and data. Also checks that all ways have the same losses and gradients: several
+models fused as HFTA does it, by vmap, and in JAX if it is installed. Needs PyTorch."""
 
 import argparse
 import array
@@ -24,9 +23,10 @@ from peer_layers import FusedLayers  # noqa: E402
 from peer_networks import BYTE, CLASS, NETWORKS  # noqa: E402
 
 BATCH, COPIES = 4, 2
-# Errors are relative to the largest number of a tensor, or to a hundredth of the largest
-# gradient if that is more: some gradients are rounding errors alone, as that of a bias in
-# front of a norm. JAX's attention has weights in f32 at any precision.
+# Allowed errors, relative to the largest number of a tensor, or if that is more, to LEAST
+# (of gradients: to LEAST times the largest gradient of all tensors). Some gradients consist
+# of rounding errors only, such as that of a bias before a norm. JAX's attention computes
+# its weights in f32 at any precision.
 NEAR_LOSS, NEAR_GRADIENT, LEAST = 1e-6, 1e-5, 1e-2
 
 
@@ -50,7 +50,7 @@ def expect_near(what, mine, theirs, limit):
 
 
 def make_task(name):
-    """Makes a network's task in f64."""
+    """Returns the task of peers.py for a network, in f64."""
     task = peers.Task(name, COPIES, "f32", "cpu", BATCH)
     task.models = [[value.double() for value in values] for values in task.models]
     task.inputs = [as_double(field) for field in task.inputs]
@@ -63,7 +63,8 @@ def as_double(field):
 
 
 def write_fields(task, folder, name, job):
-    """Writes the job's raw files, in the order of its declaration."""
+    """Writes the task's inputs and label to raw files, with the names of the fields that
+    the job declares in this order."""
     names = [part.split("=")[0].strip() for part in
              job.split("  train ")[1].split("\n")[0].split(", ")]
     fields = [*task.network.inputs, task.network.label]
@@ -78,7 +79,9 @@ def read_tensor(dtype, shape, data):
 
 
 def check_job(hftac, work, name, task):
-    """Compares with a program for the CPU, which trains with a rate of 0."""
+    """Compares shapes of parameters and the loss with those of the job, compiled for the
+    CPU. The program trains one step with a learning rate of 0, and so saves its initial
+    weights."""
     folder = work / name
     folder.mkdir(parents=True)
     job = ROOT / "bench" / "gpu" / "jobs" / f"{name}.hfta"
@@ -104,7 +107,7 @@ def check_job(hftac, work, name, task):
 
 
 def gradients_of(loss, leaves):
-    """Returns the losses and gradients of all models, whose parameters are the leaves."""
+    """Returns the loss and its gradients with respect to the parameters `leaves`."""
     leaves = peers.as_leaves(leaves)
     loss = loss(leaves)
     return loss.detach(), torch.autograd.grad(loss, leaves)

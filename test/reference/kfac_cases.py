@@ -1,11 +1,11 @@
-"""The runs whose preconditioned training is compared with a reference: networks,
-data, and the job of each. Needs only Python's standard library.
+"""The cases of training with K-FAC that are compared with a reference: networks, data, and
+the job of each case. Needs only Python's standard library.
 
 Data: field f (from 0) of network n (its place in NETWORKS) has the seed
-4096 + 16 n + f; with u(i) = make_data.uniform(seed, i), element i in row-major order of
-all samples is 2 u(i) - 1 of "float", u(i) of "share", or the integer below n u(i). Every
-fourth label of a run with `masked` is -100, which is ignored: those with
-make_data.hash32(7, i) below 2^30.
+4096 + 16 n + f. With u(i) = make_data.uniform(seed, i), element i in row-major order of
+all samples is 2 u(i) - 1 for the fill "float", u(i) for "share", and floor(k u(i)) for a
+number k of classes. In cases with `masked`, label i is -100, which is ignored, if
+make_data.hash32(7, i) is below 2^30: about every fourth label.
 """
 
 import array
@@ -15,14 +15,14 @@ import math
 import make_data
 
 STEPS = 20
-EVERY = 7       # checkpoints: after 7, 14 and 20 steps
+EVERY = 7       # steps between checkpoints: there are some after 7, 14 and 20 steps
 IGNORED = -100
 WORDS, LENGTH = 9, 5
 
 
 @dataclasses.dataclass
 class Network:
-    fields: dict   # name to (shape of a sample, fill: see above)
+    fields: dict   # maps a name to (shape of a sample, fill: see above)
     batch: int = 12
     loss: str = "cross_entropy"
 
@@ -49,30 +49,30 @@ NETWORKS = {
 
 
 def pick(numbers, copy):
-    """Returns one copy's values."""
+    """Returns the settings of one copy: lists have a value for each copy."""
     return {name: value[copy] if isinstance(value, list) else value
             for name, value in numbers.items()}
 
 
 @dataclasses.dataclass
 class Case:
-    """A case of two copies, whose values are lists; or of one copy."""
+    """A case of one or two copies. A setting that is a list has a value for each copy."""
     network: str
     optimizer: str
-    settings: dict                # the optimizer's
+    settings: dict                # arguments of the optimizer
     kfac: dict                    # arguments of the preconditioner
-    damping_schedule: dict = None  # kind and its numbers
+    damping_schedule: dict = None  # kind, and arguments by name
     schedule: dict = None
-    batch: int = None      # the network's
+    batch: int = None      # None: the network's
     micro_batches: int = 1
-    groups: int = None     # with placement = local
+    groups: int = None     # None: no placement; else placement = local
     clip_norm: list = None
     masked: bool = False
     steps: int = STEPS
     models: tuple = ()      # the copies' models; empty: the network's
     seeds: tuple = ()       # the copies' seeds; empty: 0
     smoothing: float = 0.0  # label smoothing
-    velocity: bool = False  # whether sgd's is compared, too
+    velocity: bool = False  # whether sgd's velocities are compared, too
     copies: int = 2
 
     def get_batch(self):
@@ -135,7 +135,8 @@ CASES = {
     "transformer-mixed": Case("transformer", "adam", ADAM, DAMPING | PERIODS |
                               {"embedding": "factored", "sharing": "reduce",
                                "exclude": ("key.*",)}, micro_batches=2),
-    # The gradients of keys sum to zero over a sample's positions.
+    # The output gradients of keys sum to zero over a sample's positions. With `reduce`,
+    # their factor would consist of rounding errors, so they are excluded.
     "transformer-reduce": Case("transformer", "adamw", ADAMW,
                                DAMPING | PERIODS |
                                {"sharing": "reduce", "others": "plain",
@@ -147,7 +148,7 @@ CASES = {
                       groups=2),
     "cnn-local": Case("cnn", "sgd", SGD, DAMPING | PERIODS |
                       {"method": "eigen"}, micro_batches=4, groups=4),
-    # The groups are unequal.
+    # The three groups of four micro-batches are unequal.
     "transformer-local": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
                               {"embedding": "factored"}, micro_batches=4, groups=3),
     "recurrent-sgd": Case("recurrent", "sgd", SGD, DAMPING | PERIODS),
@@ -171,8 +172,8 @@ CASES = {
     "binary-sampled": Case("binary", "sgd", SGD, DAMPING | PERIODS | SAMPLED),
     "mlp-partly": Case("mlp", "sgd", SGD, DAMPING | PERIODS,
                        models=("mlp", "wide")),
-    # There are so few rows that layers are preconditioned from them: all layers except
-    # the last one, or all layers.
+    # Cases with so few rows that the compiler preconditions layers directly from the rows:
+    # all layers except the last one, or all layers.
     "mlp-few": Case("mlp", "sgd", SGD, DAMPING | PERIODS, batch=3,
                     clip_norm=[0.5, 0.05]),
     "mlp-few-adam": Case("mlp", "adam", ADAM, DAMPING | OFTEN | {"pi": False},
@@ -187,7 +188,7 @@ CASES = {
 
 
 def make_layer_case(network, sharing, method, micro_batches):
-    """Returns a case of a few steps of one kind of layers, without clipping."""
+    """Returns a case of three steps, without clipping, for one kind of layers."""
     options = DAMPING | OFTEN | {"sharing": sharing, "method": method,
                                  "kl_clip": 0.0}
     if network == "transformer" and sharing == "reduce":
@@ -206,12 +207,13 @@ CASES |= {
 
 
 def make_cut_case(case, block):
-    """Returns the case with factors of at most `block` rows."""
+    """Returns the case with factors that are divided into blocks of at most `block`
+    rows."""
     return dataclasses.replace(case, kfac=case.kfac | {"block": block})
 
 
-# The blocks end within a channel's taps or with them, have as many rows as the factor or
-# one row less, or have one row.
+# Cases with blocks that end within a channel's taps or at their end, that have as many rows
+# as the factor or one row less, or that have one row.
 CASES |= {
     f"{name}-cut-{block}": make_cut_case(CASES[name], block)
     for name, block in (
@@ -228,7 +230,7 @@ CASES |= {
 
 
 def make_fields(name, masked=False):
-    """Field names to (shape of all samples, flat values)."""
+    """Returns a map from field names to (shape of all samples, flat values)."""
     network = NETWORKS[name]
     samples = STEPS * network.batch
     first = 4096 + 16 * list(NETWORKS).index(name)
@@ -274,7 +276,7 @@ def write_schedule(schedule):
 
 
 def make_job(case, folder):
-    """The text of the job, whose ONNX files are in `folder`."""
+    """Returns the text of the job of a case, whose ONNX files are in `folder`."""
     network = NETWORKS[case.network]
     kfac = dict(case.kfac)
     if case.groups:
@@ -313,8 +315,8 @@ def make_job(case, folder):
 
 
 def summarize(values):
-    """Returns what a golden file has of a tensor: the root of the sum of squares, and the
-    sum of its products with fixed numbers, which depends on the elements' order."""
+    """Returns the two numbers of a tensor that are in a golden file: its Frobenius norm,
+    and its inner product with fixed numbers, which depends on the order of the elements."""
     norm = math.sqrt(math.fsum(value * value for value in values))
     return [norm, math.fsum(value * (2 * make_data.uniform(77, i) - 1)
                             for i, value in enumerate(values))]

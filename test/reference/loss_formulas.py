@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Losses of scores, and their gradients, as formulas in Python's floats. Run alone, by a
-Python that has torch, it compares them with PyTorch's losses and derivatives."""
+"""Losses and their gradients with respect to scores, computed with Python's floats. As a
+script, with a Python that has torch, compares them with PyTorch's losses and gradients."""
 
 import math
 
@@ -31,7 +31,8 @@ def cross_entropy(scores, label, weights=None, ignored=-100, smoothing=0.0):
 
 
 def binary_cross_entropy(scores, labels, weights):
-    """Returns the sum of losses of a sample's logits, its gradient, and their number."""
+    """Returns the sum of the losses of a sample's logits, its gradient with respect to
+    them, and their number. `weights` is PyTorch's pos_weight."""
     loss, slopes = 0.0, []
     for x, t, weight in zip(scores, labels, weights):
         factor = 1 - t + weight * t
@@ -41,7 +42,8 @@ def binary_cross_entropy(scores, labels, weights):
 
 
 def find_mean(elements):
-    """Returns the mean loss of elements, and its gradients: zero where the divisor is."""
+    """Returns the mean loss of elements, given as results of the functions above, and its
+    gradients, which are zero if the divisor is 0."""
     divisor = sum(element[2] for element in elements)
     total = sum(element[0] for element in elements)
     slopes = [[slope / divisor if divisor else 0.0 for slope in element[1]]

@@ -67,19 +67,19 @@ def values(label, template_seed, noise_seed, side, block):
 
 
 def cnn_data():
-    """Images (numbers 0 to 255) and labels, both flat lists."""
+    """Returns images (integers from 0 to 255) and labels as flat lists."""
     label = labels(1)
     return values(label, 2, 3, 28, 4), label
 
 
 def mlp_data():
-    """Images (multiples of 1/128 in [-1, 1)) and labels, both flat lists."""
+    """Returns images (multiples of 1/128 in [-1, 1)) and labels as flat lists."""
     label = labels(4)
     return [v / 128.0 - 1.0 for v in values(label, 5, 6, 8, 1)], label
 
 
 def write_npy(path, code, numbers, shape):
-    """Writes a version 1.0 .npy file; `code` is NumPy's, little-endian."""
+    """Writes a version 1.0 .npy file; `code` is NumPy's code of the element type."""
     item = {"|u1": "B", "<f4": "f", "<f8": "d", "<i8": "q"}[code]
     data = array.array(item, numbers)
     if sys.byteorder == "big":

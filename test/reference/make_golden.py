@@ -19,8 +19,7 @@ computed in that type from the ONNX file's weights; of some cases CASE.bf16.json
 CASE.f16.json, 10 steps where parameters are stored in that type, rounded to it at
 first and after each step, and everything is computed in f32.
 
-    precision clause of the job
-
+    precision the job's clause of this name
     model     one file a copy, or one for all
     copies    one object of hyper-parameters a copy
     schedule  kind and its numbers
@@ -64,7 +63,7 @@ ROOT = HERE.parent.parent
 MODELS = HERE.parent / "models"
 sys.path.insert(0, str(ROOT / "examples" / "fashion"))
 
-import export_model  # noqa: E402  (beside the example's model)
+import export_model  # noqa: E402  (found by the path above)
 
 STEPS = 20
 STORED_STEPS = 10
@@ -92,7 +91,7 @@ class Mlp(nn.Module):
 
 
 def each_copy(**lists):
-    """Zips the lists into one object a copy."""
+    """Returns a list with one dictionary of hyper-parameters for each copy."""
     return [dict(zip(lists, row)) for row in zip(*lists.values())]
 
 
@@ -128,7 +127,7 @@ CASES = {
 
 
 def model_files(case):
-    """The model files of a case, relative to the root of the repository."""
+    """Returns the model files of a case, relative to the root of the repository."""
     if case.startswith("cnn"):
         return ["examples/fashion/cnn.onnx"]
     if case.startswith("mlp"):
@@ -168,7 +167,7 @@ def export_models():
 
 
 def load(path, dtype):
-    """The PyTorch module with an ONNX file's weights, in training mode."""
+    """Returns the PyTorch module with an ONNX file's weights, in training mode."""
     weights = {
         tensor.name: torch.from_numpy(onnx.numpy_helper.to_array(tensor).copy())
         for tensor in onnx.load(ROOT / path).graph.initializer
@@ -219,14 +218,14 @@ def make_optimizer(kind, parameters, copy):
 
 
 def store(parameters, dtype):
-    """Rounds parameters to the numbers that memory of this type can hold."""
+    """Rounds parameters in place to values that `dtype` can represent."""
     with torch.no_grad():
         for parameter in parameters:
             parameter.copy_(parameter.to(dtype).to(parameter.dtype))
 
 
 def train(model, data, kind, copy, schedule, stored, steps):
-    """Returns losses and rates of every step; leaves the trained weights in `model`."""
+    """Trains `model` in place. Returns the losses and the learning rates of all steps."""
     images, labels = data
     parameters = list(model.parameters())
     store(parameters, stored)
@@ -281,7 +280,7 @@ def run_case(case, precision):
 
 
 def write_json(path, golden):
-    """Writes a line for each key, and a line for each row of a table."""
+    """Writes JSON with a line for each key, or for each row of a table."""
     lines = []
     for key, value in golden.items():
         if key in ("lr", "loss", "copies"):

@@ -7,7 +7,8 @@ preconditioned by numpy_kfac.py, in f64.
 With --out, only golden files are written, to DIR. For each case they have
 
     loss     one row a step, one number a copy: before the step's update
-    kl_scale the same: the factor of the preconditioned gradients
+    kl_scale one row a step, one number a copy: the factor of the preconditioned
+             gradients
     state    checkpoints' tensors by step and name, for each copy what
              kfac_cases.summarize() makes of them; `..._spectrum/NAME` stands for
              the product of basis, eigenvalues and transposed basis, and there
@@ -53,7 +54,7 @@ class Mlp(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Applies one layer twice."""
+    """A network that applies one layer twice."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +69,8 @@ class Recurrent(nn.Module):
 
 
 class Cnn(nn.Module):
-    """Has convolutions with groups, dilation and stride, with and without bias."""
+    """A network of convolutions with groups, dilation and stride, with and without
+    bias."""
 
     def __init__(self):
         super().__init__()
@@ -169,7 +171,7 @@ MAKERS = {"mlp": Mlp, "cnn": Cnn, "transformer": Transformer,
 
 
 def make_model(name):
-    """Returns a model with the weights that its file has."""
+    """Returns a model with the weights of its ONNX file."""
     model = MAKERS[name]()
     for number, (key, parameter) in enumerate(model.named_parameters()):
         flat = [2 * make_data.uniform(8192 + 64 * list(MAKERS).index(name) + number,
@@ -223,7 +225,8 @@ def load_fields(case):
 
 
 def compute_loss(kind, output, label, terms, smoothing=0.0):
-    """Returns a micro-batch's part of a mean over `terms` elements."""
+    """Returns a micro-batch's contribution to the mean loss of a step, whose labels
+    that count are `terms`."""
     if kind == "mse":
         return functional.mse_loss(output, label, reduction="sum") / terms
     if kind == "binary_cross_entropy":
@@ -235,7 +238,7 @@ def compute_loss(kind, output, label, terms, smoothing=0.0):
 
 
 def compute_drawn_loss(kind, output, label, terms, seed, step, first_sample):
-    """Returns the loss with drawn targets; ignored labels stay ignored."""
+    """Returns the loss with drawn targets. Labels that are ignored stay so."""
     drawn = torch.from_numpy(drawn_targets.draw_targets(
         kind, output.detach().numpy(), seed, step, first_sample))
     if label.dtype == torch.int64:
@@ -244,7 +247,7 @@ def compute_drawn_loss(kind, output, label, terms, seed, step, first_sample):
 
 
 def get_velocities(model, optimizer):
-    """Returns sgd's velocities, except those that are rounding errors alone."""
+    """Returns sgd's velocities, except those that consist of rounding errors only."""
     velocities = {f"velocity/{name}":
                   optimizer.state[parameter]["momentum_buffer"].numpy()
                   for name, parameter in model.named_parameters()}
@@ -253,7 +256,8 @@ def get_velocities(model, optimizer):
 
 
 def train(case, copy):
-    """Losses, scales, and states by step."""
+    """Trains one copy of a case. Returns the losses and the scales of K-FAC's clipping
+    of all steps, and the states of checkpoints by step."""
     model = make_model(case.get_model(copy)).double().train()
     options = choose_options(case, copy)
     settings = kfac_cases.pick(case.settings, copy)
@@ -313,7 +317,7 @@ def make_golden(case):
 
 
 def write_json(path, goldens):
-    """Writes a line for each row of a table, or for each tensor."""
+    """Writes JSON with a line for each row of a table, or for each tensor."""
     def write_rows(rows):
         return "[\n   " + ",\n   ".join(map(json.dumps, rows)) + "]"
 

@@ -8,15 +8,15 @@ weights, which networks.py writes if DIR/NAME.json describes them, and writes
 OUT/NAME.json (test/reference/golden/networks):
 
     loss        one row a step, one number a copy: before the step's update
-    perturbed   the same after each initial weight was moved by 1e-16 of itself,
-                at random up, down or not: how much rounding may matter
+    perturbed   the losses after a random half of the initial weights were moved to
+                the next f64 up or down: they show how much rounding may matter
     gradient    of each trained parameter at the first step: its `largest`
-                magnitude, `entries`: position to value, some of them, and
-                `f32`: how far PyTorch's own gradient in f32 is from it, as a
-                share of `largest`
+                magnitude, `entries`: a map from some positions to values, and
+                `f32`: the largest error of PyTorch's gradient in f32, divided by
+                `largest`
 
-With --gradients, OUT/NAME.gradients holds all of the latter, f64, parameter
-after parameter in the order of `gradient`.
+With --gradients, OUT/NAME.gradients holds these gradients completely, in f64, one
+parameter after another in the order of `gradient`.
 """
 
 import argparse
@@ -49,8 +49,8 @@ def loss_of(kind, output, label):
 
 
 def trained_names(model, network):
-    """Returns the initializers that are parameters: floats, except running
-    statistics."""
+    """Returns the names of the initializers that are trained: floats, except running
+    statistics and those that the network freezes."""
     statistics = {name for node in model.graph.node
                   if node.op_type == "BatchNormalization"
                   for name in node.input[3:]}
@@ -60,7 +60,7 @@ def trained_names(model, network):
 
 
 class Optimizer:
-    """An optimizer as make_golden.py defines it; its state starts at zero."""
+    """An optimizer by the formulas of make_golden.py. Its state begins with zeros."""
 
     def __init__(self, kind, rate):
         self.kind, self.rate, self.step = kind, rate, 0
@@ -100,7 +100,8 @@ class Reference:
         return [rows[name] for name in self.network.inputs], rows["label"]
 
     def gradients(self, step, weights=None):
-        """Returns the loss, and each trained parameter's gradient."""
+        """Returns the loss of a step's batch with these weights, by default the initial
+        ones, and the gradient of each trained parameter."""
         leaves = {name: (weights or self.start)[name].detach().requires_grad_()
                   for name in self.trained}
         self.model.initializers = {**self.start, **leaves}
@@ -125,8 +126,8 @@ class Reference:
         return result
 
     def perturbed(self):
-        """Returns the weights, half of which are moved to the next number up or
-        down."""
+        """Returns the initial weights, a random half of which are moved to the next
+        number up or down."""
         generator = numpy.random.default_rng(1)
         result = {}
         for name in self.trained:

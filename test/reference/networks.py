@@ -1,13 +1,13 @@
 """The networks whose training is compared with PyTorch's: data, loss and
-optimizer of each, and the job that trains four copies of it. Needs only Python's
-standard library.
+optimizer of each, and the job that trains copies of it, by default four. Needs
+only Python's standard library.
 
-Data: field f (from 0) of a network has the number 16 n + f as its seed, n the
-network's place in NETWORKS; with u(i) = make_data.uniform(seed, i), element i in
-row-major order of all samples is
+Data: field f (from 0) of the network at place n in NETWORKS has the seed 16 n + f.
+With u(i) = make_data.uniform(seed, i), element i in row-major order of all samples
+is
 
     float       2 u(i) - 1
-    index(n)    the integer below n u(i)
+    k classes   floor(k u(i))
     zero_one    0.0 if u(i) < 0.5, else 1.0
 """
 
@@ -24,15 +24,15 @@ RATES = {"adam": [1e-4, 3e-4, 1e-3, 3e-3], "sgd": [1e-3, 3e-3, 1e-2, 3e-2]}
 
 @dataclasses.dataclass
 class Field:
-    """A sample's shape, and its values: "float", "zero_one" or a number of
-    classes."""
+    """A field of the data: a sample's shape, and its values: "float", "zero_one" or a
+    number of classes."""
     shape: tuple
     fill: object
 
 
 @dataclasses.dataclass
 class Network:
-    inputs: dict   # name of the model's input to Field
+    inputs: dict   # maps the name of an input to its Field
     label: Field
     output: str    # the model's output that the loss reads
     loss: str      # nll, cross_entropy, binary_cross_entropy or mse
@@ -63,7 +63,7 @@ NETWORKS = {
                        Field((), "zero_one"), "logit", "binary_cross_entropy"),
     "dcgan_g": Network({"z": Field((100, 1, 1), "float")},
                        Field((3, 64, 64), "float"), "image", "mse"),
-    # ResNet-18 with 100 classes, and with one more block.
+    # ResNet-18 with 100 outputs, and with one more block; for arrays of different models.
     "resnet18_wide": classifier(IMAGE, 10, "log_probs", optimizer="sgd"),
     "resnet18_deep": classifier(IMAGE, 10, "log_probs", optimizer="sgd"),
 }
@@ -74,7 +74,7 @@ def fields_of(network):
 
 
 def values_of(field, seed, samples):
-    """All samples of a field, flat."""
+    """Returns the values of all samples of a field as a flat array."""
     count = samples
     for size in field.shape:
         count *= size
@@ -87,7 +87,7 @@ def values_of(field, seed, samples):
 
 
 def make_fields(name, samples=STEPS * BATCH):
-    """Field names to (shape of all samples, flat values)."""
+    """Returns a map from field names to (shape of all samples, flat values)."""
     first = 16 * list(NETWORKS).index(name)
     return {field: ((samples, *entry.shape),
                     values_of(entry, first + number, samples))
@@ -102,8 +102,8 @@ def write_data(folder, name, samples=STEPS * BATCH):
 
 
 def write_weights(folder, index):
-    """Writes the weights of a model, into files beside it, from their table:
-    tensor t has the values low + (high - low) uniform(seed + t, i)."""
+    """Writes a model's file of weights to `folder`, by the table in the file `index`:
+    element i of tensor t is low + (high - low) uniform(seed + t, i), in f32."""
     table = json.loads(index.read_text())
     data = array.array("f")
     for number, (count, low, high) in enumerate(table["tensors"]):
@@ -115,8 +115,8 @@ def write_weights(folder, index):
 
 def make_job(name, model, precision, steps=STEPS, dropout=0.0, rates=None,
              optimizer=None, clauses=(), batch=BATCH):
-    """Returns the text of a job that trains copies of the model's file, one for
-    each rate; or a copy of each of several files."""
+    """Returns the text of a job. If `model` is an ONNX file, the job trains a copy of it
+    for each learning rate; if it is a list of files, a copy of each."""
     network = NETWORKS[name]
     fields = ", ".join(f'{field} = npy("{name}-{field}.npy")'
                        for field in fields_of(network))

@@ -1,10 +1,10 @@
-"""K-FAC in NumPy, by its formulas alone, as a reference for the compiler's. Networks are
+"""K-FAC in NumPy, directly by its formulas, as a reference for the compiler's. Networks are
 PyTorch's; everything is computed in f64. Needs torch and numpy.
 
-For each layer and step: rows r = (sample, position), R of them over all micro-batches;
-a_r the layer's input as its weight sees it (a patch of a convolution), followed by a 1 if
-the layer has a bias; g_r the gradient of the step's mean loss L, over W terms, by the
-layer's output.
+For each layer and step, let R be the number of rows r = (sample, position) of all
+micro-batches, and W the number of terms of the step's mean loss L. a_r is the vector that
+the layer multiplies with its weight (for a convolution, a patch), followed by a 1 if the
+layer has a bias. g_r is the gradient of L with respect to the layer's output.
 
     A = 1/R sum a a^T      G = W sum g g^T      Grad = sum g a^T, the bias last
     due(s, p): s mod p = 0, or s < p and s is a power of two; s from 0
@@ -14,20 +14,21 @@ layer's output.
     eigen: V = Qg [(Qg^T Grad Qa) / (dg da^T + damping)] Qa^T
     nu = min(1, sqrt(kl_clip / (lr^2 |sum of <V, Grad>|))), 1 if either is 0
 
-`reduce`: rows are samples, a the mean and g the sum over positions. A norm's scale and
-bias have a 2x2 factor for each feature, W sum over samples of [u u, u v; u v, v v], u the
-sum of g times the normalized input over the sample's positions, v that of g; any other
-parameter has a diagonal, W times the sum of the squares of samples' gradients. Both are
-damped by the whole damping. A factor of more than `block` rows consists of diagonal
-blocks of equal size, as few as have no more rows; everything outside of them is zero.
+With `reduce`, rows are samples: a is the mean over their positions, g the sum. A norm's
+scale and bias have a 2x2 factor for each feature: W times the sum over samples of
+[u u, u v; u v, v v], where u is the sum over positions of g times the normalized input, and
+v that of g. Any other parameter has a diagonal: W times the sum of the squares of samples'
+gradients. To both, the whole damping is added. A factor of more than `block` rows is
+divided into the least number of equal diagonal blocks with at most so many rows; everything
+outside of them is zero.
 
-`groups`: micro-batch m belongs to group m mod groups, and a layer's factors are those of
-one group's rows, with R and G counted as if these were all rows: the layers, beginning
-with the greatest sum of the factors' n^3, each go to the group with the least sum so far.
-Layers with one common input count as one.
+With `groups`, micro-batch m belongs to group m mod groups, and a layer's factors are
+computed from the rows of one group, and scaled as if these were all rows. Layers are
+assigned to groups in descending order of the sum of n^3 of their factors, each to the group
+with the least sum so far. Layers that read the same input count as one.
 
-`sampled`: the g of all factors are gradients of the loss with targets that were drawn
-from the outputs.
+With `sampled`, the g of all factors are gradients of the loss with targets that are drawn
+from the outputs (drawn_targets.py).
 """
 
 import fnmatch
@@ -38,7 +39,7 @@ from torch import nn
 
 
 class PerHead(nn.Module):
-    """A weight [heads, in, out] for [n, heads, positions, in]."""
+    """Multiplies [n, heads, positions, in] by a weight [heads, in, out]."""
 
     def __init__(self, heads, given, out):
         super().__init__()
@@ -49,7 +50,7 @@ class PerHead(nn.Module):
 
 
 class Positions(nn.Module):
-    """Adds a number to each element of a sample."""
+    """Adds the same learned values to each sample."""
 
     def __init__(self, *shape):
         super().__init__()
@@ -76,27 +77,27 @@ def append_ones(rows):
 
 
 def pack(blocks):
-    """Returns the lower triangles, row by row."""
+    """Returns the lower triangles of square matrices, row by row, as a flat array."""
     rows, columns = numpy.tril_indices(blocks.shape[-1])
     return blocks[:, rows, columns].reshape(-1)
 
 
 def get_block_size(n, most):
-    """Returns the size of blocks of n rows: as few equal parts as have no more than
-    `most` rows; the last one may have fewer."""
+    """Returns the size of the diagonal blocks of n rows: the least number of equal blocks
+    of at most `most` rows. The last block may have fewer rows."""
     parts = -(-n // most)
     return -(-n // parts)
 
 
 def mask_blocks(matrices, size):
-    """Sets everything outside of diagonal blocks to zero."""
+    """Returns the matrices with zeros outside of diagonal blocks of `size` rows."""
     block = numpy.arange(matrices.shape[-1]) // size
     return numpy.where(block[:, None] == block, matrices, 0)
 
 
 def pack_blocks(matrices, size, beyond=0.0):
-    """Returns the lower triangles of diagonal blocks; the last block has `beyond` on the
-    diagonal after the last row."""
+    """Returns the lower triangles of all diagonal blocks as a flat array. If the last block
+    has fewer rows, it is padded with `beyond` on the diagonal."""
     n = matrices.shape[-1]
     parts = []
     for matrix in matrices:
@@ -117,7 +118,8 @@ def invert_damped(blocks, damping):
 #===------------------------------------------------------------------------===#
 
 class Running:
-    """A running mean, exact at first."""
+    """A weighted running mean. Its weight is counted (w in the formulas), so that the first
+    value isn't mixed with zeros."""
 
     def __init__(self):
         self.weight, self.mean = 0.0, 0.0
@@ -128,9 +130,9 @@ class Running:
 
 
 class Layer:
-    """The common part of all kinds of layers. `names` are the module's parameters that
-    belong to the layer, `uses` are pairs of input and output gradient of the micro-batch
-    that was computed last."""
+    """The base class of all kinds of layers. `names` are the names of the module's
+    parameters that the layer preconditions. `uses` has a pair (input, output gradient) of
+    the latest micro-batch for each use of the module."""
 
     def __init__(self, name, module, names, options):
         self.name, self.module, self.names = name, module, names
@@ -157,8 +159,8 @@ class Layer:
         return [getattr(self.module, name) for name in self.names]
 
     def sum_positions(self, values):
-        """Sums values of an output gradient's shape over positions, to [samples,
-        channels]."""
+        """Returns the sums over positions, [samples, channels], of values with the shape of
+        the module's output."""
         is_last = isinstance(self.module, (nn.Linear, nn.LayerNorm))
         channel = values.ndim - 1 if is_last else 1
         return values.sum(tuple(axis for axis in range(1, values.ndim)
@@ -166,16 +168,17 @@ class Layer:
 
 
 class Factored(Layer):
-    """A layer with Kronecker factors, whose gradient is [blocks, out, in]."""
+    """A layer with Kronecker factors. Its gradient is viewed as [blocks, out, in], with a
+    block for each group of a convolution or each head."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.factors = {"input": Running(), "output": Running()}
         self.inverse, self.basis, self.values, self.measured = {}, {}, {}, {}
-        self.beyond = {}    # the diagonal of inverses where there are no rows
+        self.beyond = {}    # the diagonal of inverses in the padding of the last block
         self.shared = None  # an earlier layer that reads the same input
-        self.group = None   # the group whose rows it takes; None: all
-        self.share = 1      # the micro-batches of a step
+        self.group = None   # the group whose rows the factors are computed from; None: all
+        self.share = 1      # the share of the micro-batches that belong to the group
 
     def see_input(self, x):
         """Returns the rows of the input, [blocks, samples, positions, in]."""
@@ -236,8 +239,8 @@ class Factored(Layer):
                               self.options["block"])
 
     def count_cubes(self):
-        """Returns the sum of its factors' n^3, including the input's if it isn't
-        shared."""
+        """Returns the sum of n^3 of the layer's factors, for the choice of groups. A shared
+        input factor counts only for the layer that owns it."""
         x, g = self.uses[0]
         return self.count_input(x) * (self.shared is None) + \
             self.count_matrices(self.see_output(g))
@@ -278,7 +281,7 @@ class Factored(Layer):
                 self.beyond[side] = 1 / added
 
     def get_gradient(self):
-        """Returns the gradient as [blocks, out, in], with the bias last."""
+        """Returns the gradient as [blocks, out, in]; the bias is the last column."""
         grad = self.weight.grad.numpy()
         if type(self.module) is PerHead:
             grad = grad.transpose(0, 2, 1)
@@ -295,7 +298,8 @@ class Factored(Layer):
         return numpy.concatenate([grad, bias], -1)
 
     def precondition(self, damping):
-        """Returns V, by parameter, and its inner product with the gradient."""
+        """Returns the preconditioned gradient V as a list with an array for each parameter,
+        and its inner product with the gradient."""
         grad = self.get_gradient()
         if self.options["method"] == "eigen":
             qa, qg = self.basis["input"], self.basis["output"]
@@ -315,8 +319,8 @@ class Factored(Layer):
         return [v.reshape(self.weight.shape), *result], product
 
     def get_state(self):
-        """Returns tensors of a checkpoint by name; for eigen, the products of bases and
-        eigenvalues, as bases aren't unique."""
+        """Returns the layer's tensors in a checkpoint by name. With `eigen`, these are the
+        products of basis, eigenvalues and transposed basis, as bases aren't unique."""
         state = {}
         for side, factor in self.factors.items():
             is_own = side != "input" or not self.shared
@@ -334,9 +338,9 @@ class Factored(Layer):
 
 
 class Embedding(Factored):
-    """A layer whose inputs are indices: its factor is the diagonal of their shares, whose
-    eigenvectors need no decomposition, so that they are never older than the factor.
-    Lookups are rows, even where positions of other layers count as one."""
+    """A layer whose inputs are indices. Its input factor is diagonal: how often each index
+    occurs. Its eigenvectors are unit vectors, so its eigenvalues are updated whenever the
+    factor is. Each lookup is a row, also with `reduce`."""
 
     def measure(self):
         for x, g in self.uses:
@@ -346,7 +350,7 @@ class Embedding(Factored):
             self.add("output", second_moment(self.see_output(g)))
 
     def count_input(self, x):
-        """A diagonal counts as matrices of one row."""
+        """Returns the n^3 of the input factor: a diagonal counts as matrices of one row."""
         return self.weight.shape[0]
 
     def see_output(self, g):
@@ -386,7 +390,7 @@ class Embedding(Factored):
 
 
 class FeatureWise(Layer):
-    """A layer with a running mean for each feature, or pair of features."""
+    """A layer without Kronecker factors: it has a small factor for each feature."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -404,7 +408,8 @@ class FeatureWise(Layer):
 
 
 class Norm(FeatureWise):
-    """A norm's scale and bias with a 2x2 factor for each feature, or one of the two."""
+    """A norm's scale and bias, which have a 2x2 factor for each feature. If only one of the
+    two is preconditioned, the factor is 1x1."""
 
     def measure(self):
         for x, g in self.uses:
@@ -437,8 +442,8 @@ class Norm(FeatureWise):
 
 
 class Diagonal(FeatureWise):
-    """A parameter that is added to each sample alike; a bias is added to the channels of
-    each position."""
+    """A parameter with a diagonal factor: one that is added to each sample, or a bias that
+    is added to each position."""
 
     def measure(self):
         for _, g in self.uses:
@@ -467,14 +472,14 @@ NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)
 
 
 def choose_kinds(module, names, options):
-    """Returns the classes for a module's parameters, each with the names of its own; the
-    gradients of other parameters aren't changed."""
+    """Returns pairs of a class of layers, and the names of the module's parameters that it
+    preconditions. The gradients of other parameters aren't changed."""
     if isinstance(module, nn.Embedding):
         return [(Embedding, names)] * (options["embedding"] == "factored")
     others = options["others"] == "unit"
     if isinstance(module, LAYERS):
-        # The rows of a transposed convolution are positions of the input, so that its
-        # bias is no column.
+        # The rows of a transposed convolution are positions of its input, but the bias is
+        # added at positions of the output. So it can't be a column of the weight.
         if "weight" in names and type(module) not in TRANSPOSED:
             return [(Factored, names)]
         kinds = [(Factored, ["weight"])] * ("weight" in names)
@@ -485,8 +490,8 @@ def choose_kinds(module, names, options):
 
 
 class Kfac:
-    """Preconditions the gradients of one model. In every step, run for each micro-batch
-    the forward, the loss's backward and `measure`; then `step`."""
+    """Preconditions the gradients of one model. In every step, callers run forward, the
+    loss's backward and `measure` for each micro-batch, and then `step`."""
 
     def __init__(self, model, options):
         self.options = DEFAULTS | options
@@ -511,12 +516,13 @@ class Kfac:
         output.retain_grad()
         layer.uses.append((value, output))
         if isinstance(layer, Factored):
-            # Layers that read one value have one factor, which is the first layer's.
+            # Layers that read the same value share the input factor of the first of them.
             first = self.inputs.setdefault((id(value), layer.bias is None), layer)
             layer.shared = first if first is not layer else None
 
     def choose_groups(self):
-        """Chooses groups after the first micro-batch, which gives the factors' sizes."""
+        """Assigns the layers to groups, after the first micro-batch has shown the sizes of
+        their factors."""
         together, sums = {}, {}
         for layer in self.layers:
             if not isinstance(layer, Factored):
@@ -532,8 +538,8 @@ class Kfac:
                 layer.group = group
 
     def go_back_again(self, loss):
-        """Replaces the gradients of the outputs by those of this loss; parameters keep
-        theirs."""
+        """Runs the backward of another loss, and keeps only its gradients with respect to
+        layers' outputs. The gradients of parameters stay as they were."""
         kept = [(parameter, parameter.grad) for parameter in self.model.parameters()]
         for layer in self.layers:
             for _, output in layer.uses:
@@ -545,7 +551,8 @@ class Kfac:
             parameter.grad = grad
 
     def measure(self):
-        """Adds a micro-batch's moments to the factors."""
+        """Adds the second moments of a micro-batch to the layers' sums, if factors are
+        due."""
         for layer in self.layers:
             layer.uses = [(value.detach().numpy(), output.grad.numpy())
                           for value, output in layer.uses]
@@ -562,7 +569,8 @@ class Kfac:
         self.part += 1
 
     def step(self, terms, rate, damping):
-        """Replaces the gradients by the preconditioned ones; returns nu."""
+        """Ends a step: updates the factors and inverses that are due, and replaces the
+        gradients of parameters by the preconditioned ones times nu. Returns nu."""
         parts, self.part = self.part, 0
         for layer in self.layers:
             if getattr(layer, "group", None) is not None:

@@ -1,10 +1,9 @@
-"""Runs an ONNX graph with PyTorch's own functions, so that PyTorch's automatic
-differentiation is the reference for the compiler's code of the same file. Needs
-torch, numpy and onnx.
+"""Runs an ONNX graph with PyTorch's own functions. PyTorch's automatic
+differentiation of it is the reference for the compiler's gradients of the same
+file. Needs torch, numpy and onnx.
 
-A node's floats are computed in the type of the graph's initializers, whatever
-type that is; Dropout returns its input, and BatchNormalization normalizes with
-the batch's statistics, as in training.
+All floats are computed in one type, which the caller chooses. Dropout returns its
+input. BatchNormalization normalizes with the batch's statistics, as in training.
 """
 
 import pathlib
@@ -17,8 +16,8 @@ from torch.nn import functional
 
 
 def value_of(attribute):
-    """Returns an attribute's value; a number is the shortest decimal of its
-    f32: 1e-5, not 9.99999975e-6."""
+    """Returns an attribute's value. A float is the shortest decimal number that rounds
+    to its f32: 1e-5, not 9.99999975e-6."""
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.type == onnx.AttributeProto.FLOAT:
         return float(str(numpy.float32(value)))
@@ -34,8 +33,8 @@ def integers(tensor):
 
 
 def pads_of(at, rank):
-    """Returns ONNX's pads in torch's form: one for each dimension, equal at
-    both ends."""
+    """Returns ONNX's pads in torch's form: one number for each axis. Raises
+    NotImplementedError if an axis has different pads at its two ends."""
     pads = at.get("pads", [0] * (2 * rank))
     if list(pads[:rank]) != list(pads[rank:]):
         raise NotImplementedError(f"pads {pads} differ at both ends")
@@ -211,7 +210,7 @@ OPS = {
 
 
 class Model:
-    """A graph whose initializers are tensors of `float_type`."""
+    """A graph of an ONNX file, which can be called. Floats are of `float_type`."""
 
     def __init__(self, path, float_type):
         path = pathlib.Path(path)
@@ -228,7 +227,7 @@ class Model:
         return value.to(self.float_type) if value.is_floating_point() else value
 
     def __call__(self, *inputs):
-        """Returns the outputs, in order, of one batch."""
+        """Returns the list of outputs for one batch of inputs."""
         values = dict(self.initializers)
         values.update(zip(self.inputs, inputs))
         self.run(self.graph, values)

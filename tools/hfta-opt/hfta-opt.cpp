@@ -1,4 +1,4 @@
-//===- hfta-opt.cpp - Runs passes on hfta modules -------------------------===//
+//===- hfta-opt.cpp - Runs single passes on modules in text form ----------===//
 
 #include "Hfta/InitAll.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

@@ -1,4 +1,4 @@
-//===- hftac.cpp - The compiler -------------------------------------------===//
+//===- hftac.cpp - The main function of the compiler ----------------------===//
 
 #include "Hfta/Driver/Driver.h"
 

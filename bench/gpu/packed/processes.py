@@ -1,5 +1,5 @@
-"""Processes with a time limit, and the GPU that they find. Needs only Python's standard
-library."""
+"""Runs processes with a time limit, and finds the machine's GPU. Needs only Python's
+standard library."""
 
 import ctypes
 import json
@@ -59,8 +59,9 @@ def run_well(command, seconds, environment=None):
 
 
 class Worker:
-    """A process that answers items, each of them a line of JSON. It is started for the
-    first item, and again after one that was late or that it hasn't survived."""
+    """A process that reads items as lines of JSON and answers each with a line of JSON. It
+    is started for the first item, and restarted after an item that took too long or that
+    ended the process."""
 
     def __init__(self, command):
         self.command, self.process = command, None
@@ -123,12 +124,14 @@ class Clock:
         return max(0.1, min(self.limit, self.left()))
 
     def cuts_short(self):
-        """Whether the item has ended because the time for all items was up."""
+        """Returns whether the time for all items is up, to 0.2 s: then this total, rather
+        than the item's own limit, has ended the item."""
         return self.left() < 0.2
 
 
 def find_gpu():
-    """Returns the first GPU's name and chip; fails if there is none."""
+    """Returns the first GPU's name and chip, such as sm_90; raises Failure if there is
+    none."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -150,6 +153,6 @@ def find_gpu():
 
 
 def has_module(name):
-    """Whether Python finds a package. Loading it could take long."""
+    """Returns whether Python finds a package, without loading it, which could take long."""
     code = "import importlib.util, sys; sys.exit(not importlib.util.find_spec(sys.argv[1]))"
     return subprocess.run([sys.executable, "-c", code, name], check=False).returncode == 0

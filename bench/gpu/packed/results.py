@@ -1,5 +1,5 @@
-"""The results of a pack's run: a file of JSON lines, one for each item, and tables of
-them. Needs only Python's standard library."""
+"""The results of running a pack (bench/gpu/pack): a file with a line of JSON for each item,
+and tables of them. Needs only Python's standard library."""
 
 import json
 import math
@@ -39,13 +39,13 @@ class Results:
         print(f"{section} {item}: {status}{': ' if what else ''}{what}", flush=True)
 
     def has(self, section, item, retry):
-        """Whether an item is done already: skipped items are tried again, failed ones
-        only if asked for."""
+        """Returns whether an item has a result and needn't run again. Skipped items run
+        again, failed ones only if `retry` is true."""
         status = self.lines.get((section, item), {}).get("status")
         return status in (PASSED, MEASURED) or (status == FAILED and not retry)
 
     def of(self, section, *status):
-        """Returns a section's lines, those with a given status or all."""
+        """Returns a section's lines, all or only those with one of the given statuses."""
         return [line for line in self.lines.values() if line["section"] == section
                 and (not status or line["status"] in status)]
 
@@ -55,7 +55,8 @@ def geometric_mean(numbers):
 
 
 def group_times(lines):
-    """Maps (network, copies, precision) to {way: milliseconds}, for one machine's GPU."""
+    """Returns a map from (GPU, network, copies, precision) to {way: milliseconds per
+    step}."""
     groups = {}
     for line in lines:
         key = line["gpu"], line["network"], line["copies"], line["precision"]
@@ -64,7 +65,7 @@ def group_times(lines):
 
 
 def best_peer(times):
-    """Returns (milliseconds, way) of the fastest peer, or None."""
+    """Returns (milliseconds, way) of the fastest way but ours, or None without one."""
     return min(((time, way) for way, time in times.items() if way != OURS), default=None)
 
 
@@ -77,8 +78,8 @@ def table(rows):
 
 
 def times_table(groups, ways):
-    """Returns the table's rows for the groups of one GPU, and ratios by (precision,
-    copies)."""
+    """Returns the table's rows for the groups of one GPU, and a map from (precision,
+    copies) to the ratios of the fastest peer's time to ours."""
     rows = [["network", "precision", "copies", OURS, *ways, "ours beside the best"]]
     ratios = {}
     for (network, copies, precision), times in groups.items():
@@ -132,5 +133,6 @@ def report(results, ways):
 
 
 def has_failed(results):
-    """Whether an item has failed. Times that couldn't be measured are no failure."""
+    """Returns whether an item has failed. Times that couldn't be measured are no
+    failure."""
     return bool(results.of("truth", FAILED) or results.of("sanitizer", FAILED))

@@ -2,8 +2,9 @@
 
 usage: check_pipeline_docs.py PAGE FOLDER HFTAC [--update]
 
-A block after `<!-- file: NAME -->` is written into the folder, one after `<!-- run -->`
-is run there, and the one after `<!-- prints -->` is its output.
+In the page, a code block after `<!-- file: NAME -->` is written to this file in FOLDER. A
+block after `<!-- run -->` is a command that is run there, and the next block after
+`<!-- prints -->` must be its output; `--update` replaces it in the page.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""crash.py HFTAC FOLDER: checks that a crash while hftac reads its input ends
-it with exit code 70 and one message. A pipe that nothing is written to keeps it
-waiting there."""
+"""crash.py HFTAC FOLDER: makes hftac crash by a signal while it reads its input,
+and prints its messages and exit code, which must be 70. The input is a named
+pipe to which nothing is written, so that hftac waits for it."""
 
 import os
 import pathlib
@@ -13,8 +13,8 @@ pipe = folder / "pipe.mlir"
 os.mkfifo(pipe)
 process = subprocess.Popen([hftac, pipe, "--emit=import", "-v"],
                            stderr=subprocess.PIPE, text=True)
-first = process.stderr.readline()  # it has set up its handlers by then
-writer = os.open(pipe, os.O_WRONLY)  # waits until it has opened its input
+first = process.stderr.readline()  # printed after hftac has installed its signal handlers
+writer = os.open(pipe, os.O_WRONLY)  # waits until hftac has opened the pipe
 process.send_signal(signal.SIGSEGV)
 rest = process.communicate(timeout=60)[1]
 os.close(writer)

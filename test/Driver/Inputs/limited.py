@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs hftac, or a program that it made, with less memory than it needs, and
-with enough: it succeeds, or reports with exit code 3 that memory is short and
-leaves no files."""
+"""Runs a command, hftac or a compiled program, with growing limits of memory. It
+must succeed, or exit with code 3, one error message about memory or threads,
+and no files left behind."""
 
 import os
 import resource
@@ -12,7 +12,8 @@ MIB = 1 << 20
 
 
 def run(command, kind, most):
-    """The exit code, and the lines of standard error."""
+    """Runs a command with a limit of `most` bytes for a resource. Returns the exit code,
+    and the lines of standard error."""
     done = subprocess.run(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         errors="replace",
@@ -21,16 +22,18 @@ def run(command, kind, most):
 
 
 def find(kind, text, command):
-    """Returns the least limit in MiB, up to a factor of 1.25, with which the
-    command succeeds. All limits up to it are tried."""
+    """Tries limits, each 1.25 times the one before, until the command succeeds.
+    Returns that limit in MiB, and how often the program itself has reported that
+    memory is short."""
     size, refused = 8 * MIB, 0
     while size < 64 << 30:
         before = sorted(os.listdir())
         code, lines = run(command, kind, size)
         if code == 0:
             return size // MIB, refused
-        # The system's loader reports a lack of memory in its own words; the kernel
-        # ends a program, without a word, that has no room for its own file.
+        # With the lowest limits, the program doesn't start: the kernel kills it without
+        # a message if its file doesn't fit, and the dynamic loader has messages of its
+        # own.
         fits = size > os.path.getsize(command[0]) or code >= 0 or lines
         loaded = fits and not any("error while loading shared" in line
                                   for line in lines)

@@ -1,4 +1,5 @@
-"""Writes a model, its record, and records with one mistake each: see check-gradients.test."""
+"""Writes models with their records, and records that each have one wrong entry, for
+check-gradients.test."""
 
 import pathlib
 import sys
@@ -15,7 +16,7 @@ METADATA = make_metadata(NET)
 
 
 def add(name, by):
-    """Returns the tensors with a number added to one of a tensor's."""
+    """Returns the tensors with `by` added to the element 1 of tensor `name`."""
     return change(TENSORS, name, TENSORS[name][2][1] + by, index=1)
 
 

@@ -1,4 +1,6 @@
-/* A program with functions of its own that have the names of zlib's. */
+/* A program that defines functions with the names of zlib's, and reads a file
+ * compressed by gzip. The exit code is 1 if the runtime has called one of these
+ * functions instead of zlib's. */
 #include "hfta/data.h"
 #include "one.h"
 

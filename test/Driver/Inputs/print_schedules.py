@@ -1,4 +1,5 @@
-"""Prints the schedules of `info --json` as `info --schedule` does."""
+"""Reads the output of a program's `info --json`, and prints its schedules in the form of
+`info --schedule`."""
 import json
 import sys
 

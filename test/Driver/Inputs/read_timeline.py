@@ -1,4 +1,5 @@
-"""Prints the contents of a drawn timeline, and fails if it isn't well-formed."""
+"""Prints the title, rows, legend and number of bars of an SVG file of `hftac --timeline`.
+Fails if it isn't well-formed or has bars outside of the picture."""
 
 import sys
 import xml.etree.ElementTree as tree

@@ -1,5 +1,5 @@
-// Steps three instances of two libraries made from one job; one is a step
-// ahead.
+// Trains three instances of two libraries that were compiled from one job. Two
+// of them run three steps, and the third runs one.
 #include "two.h"
 #include "one.h"
 

@@ -2,8 +2,9 @@
 
     check_docs.py LANGUAGE.MD FOLDER HFTAC MODELS
 
-A block that is part of a job is completed to one: clauses get a train block, a
-data or model block gets the other blocks. Files that examples name are made.
+A code block of the page that is only a part of a job is completed: clauses get a
+train block, a data or model block gets the other blocks. The files that examples
+name are created in FOLDER.
 """
 
 import gzip
@@ -47,7 +48,7 @@ def make_files(folder, models):
 
 
 def complete(block):
-    """Returns the job that an example belongs to."""
+    """Returns a complete job that contains the example `block`."""
     sgd = "  optimizer sgd\n"
     if block.startswith(("optimizer", "precondition")):
         return (MODEL + DATA + "train t {\n  model net(image)\n" +
@@ -92,14 +93,14 @@ def main():
         count += 1
         if block.startswith("hftac"):
             words = shlex.split(block.replace("\\\n", " "))[1:]
-            # Here, cnn.onnx is a model of 8 x 8 pixels.
+            # In FOLDER, cnn.onnx is a model for images of 8 x 8 pixels.
             words = [w.replace('idx("images.gz")', 'idx("small.gz")')
                      .replace("image=", "image: u8[8, 8]=") for w in words]
         else:
             job = folder / f"example-{count}.hfta"
             job.write_text(complete(block))
             words = [job.name]
-        # Several jobs can't be imported as one module.
+        # These may have several jobs, which --emit=import refuses.
         several = block.startswith("train")
         output = ["--plan"] if several else ["--emit=import", "-o", "out.mlir"]
         run([hftac, *words, *output], folder, block)

@@ -2,8 +2,9 @@
 
 usage: check_settings.py PAGE HFTAC [--update]
 
-In the page the table NAME stands between the lines `<!-- settings: NAME -->` and
-`<!-- end -->`; every table that hftac prints stands in the page once.
+In the page, the table NAME is between the lines `<!-- settings: NAME -->` and
+`<!-- end -->`. Every table that hftac prints must be in the page once. `--update` replaces
+the tables of the page.
 """
 
 import re

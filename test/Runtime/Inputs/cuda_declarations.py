@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes C that compiles only if the declarations of cuda_driver.h are those of the
-cuda.h that it includes.
+"""Writes C code that compiles only if the runtime's declarations in cuda_driver.h agree
+with NVIDIA's cuda.h, which the code includes.
 
     cuda_declarations.py cuda_driver.h > check.c"""
 
@@ -53,7 +53,7 @@ for name, arguments in functions:
     for mine, theirs in TYPES.items():
         arguments = re.sub(rf"\b{mine}\b", theirs, arguments)
     print(f"CUresult (*check_{name}){' '.join(arguments.split())} = {name};")
-# The members of our struct and of cuda.h's, in their order.
+# Maps the members of hfta_cu_kernel_node, in order, to those of CUDA_KERNEL_NODE_PARAMS_v2.
 MEMBERS = {"function": "func", "grid_x": "gridDimX", "grid_y": "gridDimY",
            "grid_z": "gridDimZ", "block_x": "blockDimX", "block_y": "blockDimY",
            "block_z": "blockDimZ", "shared_bytes": "sharedMemBytes",

@@ -1,7 +1,7 @@
-"""Prints a task that passes one value through many ops, each of which reads the
-last one's result:
+"""Prints a task with a chain of COUNT ops, each of which reads the result of the op
+before it:
 
-    long_chain.py OP COUNT    OP is unary, or adds the value to its first one"""
+    long_chain.py OP COUNT    OP is unary, or `add`, which adds the first value"""
 
 import sys
 

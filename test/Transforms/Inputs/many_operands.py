@@ -1,4 +1,4 @@
-"""Prints a task that adds many variables, element by element."""
+"""Prints a task that adds up 120 variables, element by element."""
 
 COUNT = 120
 TYPE = "tensor<8xf32>"

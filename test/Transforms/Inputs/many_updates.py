@@ -1,4 +1,4 @@
-"""Prints a task of independent updates, each of which is a chain of ops:
+"""Prints a task of COUNT independent updates of variables, each a chain of OPS ops:
 
     many_updates.py COUNT OPS"""
 

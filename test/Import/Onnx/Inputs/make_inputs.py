@@ -53,8 +53,8 @@ save(
     [2, 4, 3],
     [("flat", numpy.array([8, 3])), ("back", numpy.array([2, 4, 3]))],
 )
-# The nodes are unsorted; there are a weight after Transpose that is used twice through
-# Identity, and shape arithmetic.
+# Nodes that aren't in topological order, a weight that is used twice, through Transpose and
+# through Identity, and shape arithmetic.
 save(
     "shapes.onnx",
     [

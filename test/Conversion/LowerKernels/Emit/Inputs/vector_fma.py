@@ -69,7 +69,7 @@ def convolutions():
 
 
 def get_innermost(lines):
-    """The bodies of loops that hold no loop, as lists of lines."""
+    """Returns the bodies of loops that contain no loop, each as a list of lines."""
     stack, innermost = [], []
     for line in lines:
         if re.search(r"\bscf\.for\b", line):
@@ -88,7 +88,8 @@ def get_innermost(lines):
 
 
 def check(name, lines):
-    """Returns the reason why a kernel is wrong, or nothing."""
+    """Returns a message if a kernel lacks a vector multiply-add in its innermost loops,
+    else None."""
     loops = [loop for loop in get_innermost(lines)
              if any("math.fma" in line for line in loop)]
     everywhere = [line for line in lines if "math.fma" in line]

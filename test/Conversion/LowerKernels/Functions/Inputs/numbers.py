@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lowers kernels with wide, narrow and no vectors, runs their work items in
-several orders and compares the results: with each other byte by byte, and with
-naive loops. Needs only Python's standard library.
+"""Lowers kernels for processors with wide, narrow and no vectors, and runs their
+work items in several orders. All results must have equal bytes, and be close to
+those of naive loops in Python. Needs only Python's standard library.
 """
 
 import argparse
@@ -17,8 +17,8 @@ import sys
 
 CODES = {"f32": "f", "f64": "d", "i32": "i"}
 CPUS = ("x86-64-v4", "x86-64-v3", "x86-64")
-# The size of the last-level cache. Results of three quarters of it are stored past the
-# caches.
+# The size of the last-level cache that kernels are lowered for. Results of at least three
+# quarters of it are written with non-temporal stores.
 LAST_CACHE_BYTES = 1 << 20
 
 
@@ -27,7 +27,9 @@ def tensor(shape, kind):
 
 
 class Kernel:
-    """The MLIR text of a kernel that computes %r0, %r1 … from %a0, %a1 …"""
+    """A kernel: the MLIR text `body` computes %r0, %r1, … from %a0, %a1, …, and `reference`
+    returns the expected results for lists of the inputs' elements. `ties` has for each
+    result the argument that it overwrites, or -1."""
 
     def __init__(self, name, kind, arguments, results, body, reference, ties=None):
         self.name, self.kind = name, kind
@@ -81,7 +83,8 @@ def window_attributes(stride, padding):
 
 
 def convolution_taps(x, w, y, stride, padding):
-    """(input, weight, output) positions of every product."""
+    """Yields for each product of a convolution the positions of its input, weight and
+    output element. Products with padding are left out."""
     for n, m, i, j in cells(y):
         for c, k, l in cells(w[1:]):
             row, column = i * stride + k - padding, j * stride + l - padding
@@ -188,7 +191,8 @@ def make_kernels():
     yield from convolution("f32", 4, 3, 16, 9, 3, 1, 1)
     yield from convolution("f64", 2, 5, 3, 8, 3, 2, 1)
     yield from convolution("f32", 3, 1, 7, 10, 5, 1, 2)
-    # Most taps of a window are on padding, or phases of a stride have no taps.
+    # Windows with most taps on padding, and strides for which some input positions have no
+    # tap.
     for size, kernel, stride, padding in (
             (1, 3, 1, 1), (2, 3, 1, 1), (4, 3, 1, 1), (7, 3, 1, 1), (3, 5, 1, 2), (1, 4, 2, 2),
             (4, 3, 2, 1), (2, 1, 2, 0), (6, 2, 3, 0), (4, 1, 3, 0)):
@@ -198,7 +202,7 @@ def make_kernels():
     yield momentum("update_in_place", "f32", (300, 301), [0, 1])
     yield exponential_sum("rows", "f32", (37, 53), 1)
     yield exponential_sum("long_rows", "f32", (19, 1003), 1)
-    # Large enough to be stored past the caches.
+    # Large enough for non-temporal stores.
     yield bias_relu("stream", "f32", (8, 48, 17, 31), None)
     yield exponential_sum("columns", "f64", (37, 53), 0)
     yield bias_relu("bias_relu", "f32", (8, 6, 7, 7), [0])
@@ -213,7 +217,7 @@ def run(*command, stdin=None):
 
 
 class Library:
-    """The kernels lowered for some processor."""
+    """A shared library of the kernels, lowered for one processor."""
 
     def __init__(self, options, source, cpu):
         base = options.work / f"kernels-{cpu}"

@@ -1,6 +1,7 @@
-/* Compares the lowered functions with the C library's in double, over every
- * STEP-th pattern of bits of a float. Prints each function's largest error in
- * units in the last place and where it is; exits with 1 if one is above 4. */
+/* Compares the compiled f32 functions with the C library's functions of double,
+ * for every STEP-th bit pattern of a float. Prints each function's largest
+ * error in units in the last place (ulp) and its argument. The exit code is 1
+ * if an error is above 4 ulp. */
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,8 +11,9 @@
 
 enum { COUNT = 65536, STEP = 251 };
 
-/* The exponent of all powers, and the divisor of all remainders, of which most
- * quotients have hundreds of bits. */
+/* The exponent of all powers (nearly 1/3), and the divisor of all remainders.
+ * The divisor is so small that most quotients have more than 100 bits before
+ * the point. */
 #define THIRD 0x1.555556p-2f
 #define TINY 0x1.4p-147f
 
@@ -20,6 +22,7 @@ static double rsqrt_of(double x) { return 1 / sqrt(x); }
 static double root_of(double x) { return pow(x, THIRD); }
 static double rest_of(double x) { return fmod(x, TINY); }
 
+/* X(name, reference): each compiled function, and its reference. */
 #define FUNCTIONS(X)                                                           \
   X(exp, exp)                                                                  \
   X(log, log)                                                                  \
@@ -37,6 +40,8 @@ static double rest_of(double x) { return fmod(x, TINY); }
   X(remainder, rest_of)                                                        \
   X(pow, root_of)
 
+/* Declares a kernel's entry, which computes one item of the kernel's work from
+ * the addresses of its operands, the item's number, and scratch memory. */
 #define DECLARE(name, reference)                                               \
   extern void name##_entry(void *const *, int64_t,                             \
                            void *) __asm__("f_" #name "/entry");
@@ -51,7 +56,9 @@ static float from_bits(uint32_t bits) {
   return value;
 }
 
-/* Returns the error in units of the spacing of floats around `wanted`. */
+/* Returns the error in ulp, that is, in units of the distance of neighbouring
+ * floats around `wanted`. It is 0 for equal infinities and for two NaNs, and
+ * infinite for a wrong sign, infinity or NaN. */
 static double get_error(float got, double wanted) {
   if (isnan(wanted) || isnan(got))
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;
@@ -67,6 +74,7 @@ static double get_error(float got, double wanted) {
   return fabs((double)got - wanted) / ldexp(1, exponent - 24);
 }
 
+/* Checks one function, of `items` items. Returns 1 if an error is too large. */
 static int check(const char *name,
                  void (*entry)(void *const *, int64_t, void *), int64_t items,
                  double (*reference)(double)) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes a kernel for each function that math_functions.c or math_functions_f64.c checks,
-and the numbers of their work items from the lowered module.
+"""Prints a kernel for each function that math_functions.c or math_functions_f64.c checks,
+or, given the lowered module, how many work items each kernel has.
 
     math_functions.py kernels f32|f64    MLIR on stdout
     math_functions.py items < lowered    -DITEMS_name=N options on stdout"""

@@ -1,8 +1,10 @@
-/* Compares the lowered functions of f64 with the C library's in long double:
- * where functions change most, and over all patterns of bits. Prints each
- * function's largest error in units in the last place and where it is, and the
- * special values for which C's double functions give something else; exits with
- * 1 if there is such a value, or an error is above 2. */
+/* Compares the compiled f64 functions with the C library's functions of long
+ * double. Arguments are drawn from the range in which a function changes most,
+ * and from all bit patterns. Prints each function's largest error in units in
+ * the last place (ulp) and its argument. For powers of special values, and for
+ * remainders, also prints where the result isn't that of C's functions of
+ * double. The exit code is 1 if there is such a result, or an error is above 2
+ * ulp. */
 
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +15,8 @@ _Static_assert(sizeof(long double) > sizeof(double), "for a reference");
 
 enum { COUNT = 65536, ROUNDS = 24 };
 
-/* The range from which half of the arguments are drawn. */
+/* X(name, low, high): each function, and the range from which half of its
+ * arguments are drawn. */
 #define FUNCTIONS(X)                                                           \
   X(exp, -746, 711)                                                            \
   X(log, 0.25, 4)                                                              \
@@ -26,6 +29,8 @@ enum { COUNT = 65536, ROUNDS = 24 };
   X(acos, -1, 1)                                                               \
   X(atan, -4, 4)
 
+/* Declares a kernel's entry, which computes one item of the kernel's work from
+ * the addresses of its operands, the item's number, and scratch memory. */
 #define DECLARE(name)                                                          \
   extern void name##_entry(void *const *, int64_t,                             \
                            void *) __asm__("f_" #name "/entry");
@@ -39,6 +44,7 @@ typedef void entry_function(void *const *, int64_t, void *);
 static _Alignas(64) double input[COUNT], exponent[COUNT], output[COUNT];
 static _Alignas(64) char scratch[1 << 20];
 
+/* Returns pseudorandom bits (xorshift64*). */
 static uint64_t next_bits(void) {
   static uint64_t state = 1;
   state ^= state << 13;
@@ -47,6 +53,7 @@ static uint64_t next_bits(void) {
   return state * 0x2545f4914f6cdd1du;
 }
 
+/* Returns a number with random bits, which may be infinite or a NaN. */
 static double any_number(void) {
   uint64_t bits = next_bits();
   double value;
@@ -58,7 +65,9 @@ static double between(double low, double high) {
   return low + (high - low) * ((double)(next_bits() >> 11) * 0x1p-53);
 }
 
-/* Returns the error in units of the spacing of doubles around `wanted`. */
+/* Returns the error in ulp, that is, in units of the distance of neighbouring
+ * doubles around `wanted`. It is 0 for equal infinities and for two NaNs, and
+ * infinite for a wrong sign, infinity or NaN. */
 static double get_error(double got, long double wanted) {
   if (isnan(wanted) || isnan(got))
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;
@@ -90,13 +99,15 @@ static void compute(entry_function *entry, int64_t items, int has_exponent) {
     entry(has_exponent ? two : one, item, scratch);
 }
 
+/* Returns argument number `i` of a round: first the special values, then
+ * numbers from the range, multiples of pi/2, and any numbers. */
 static double pick(int i, double low, double high) {
   static const double special[] = {
       0.0,  -0.0,   INFINITY, -INFINITY, NAN,      1.0,
       -1.0, 5e-324, -0.5,     0x1p-1022, 0x1p1023, 0x1.fffffffffffffp1023};
   if (i < (int)(sizeof special / sizeof *special))
     return special[i];
-  /* Sines and cosines are nearly 0 there. */
+  /* At multiples of pi/2, the sine or the cosine is nearly 0. */
   if (i % 8 == 1)
     return (double)((int64_t)(next_bits() % 2000001) - 1000000) *
            1.5707963267948966;
@@ -118,7 +129,10 @@ static int check(const char *name, entry_function *entry, int64_t items,
   return !(worst.error <= 2);
 }
 
-/* Bases of all sizes, with exponents that give all kinds of powers. */
+/* Sets a base and an exponent: a base from 0.5 to 2 with an exponent up to
+ * 1100; any positive base with an exponent for which the power lies between
+ * underflow and overflow; a base of either sign with an integer exponent; or a
+ * base very close to 1 with an exponent up to 1e9. */
 static void pick_power(int i) {
   switch (i % 4) {
   case 0:
@@ -140,7 +154,8 @@ static void pick_power(int i) {
   }
 }
 
-/* Remainders are exact, so they must have C's bits, unless they are NaN. */
+/* Checks remainders. They are exact, so their bits must be those of C's fmod;
+ * only NaNs may have other bits. Divisors are in `exponent`. */
 static int check_remainder(int64_t items) {
   static const double special[] = {
       0.0,  -0.0,   INFINITY, -INFINITY, NAN,      1.0,
@@ -156,7 +171,7 @@ static int check_remainder(int64_t items) {
         input[i] = special[i % VALUES];
         exponent[i] = special[i / VALUES];
       } else if (i % 8 == 2) {
-        /* Quotients that are integers, or next to one. */
+        /* The quotient is an integer or very close to one. */
         input[i] = exponent[i] * (double)(next_bits() % 1000);
       }
     }
