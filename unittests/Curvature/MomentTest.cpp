@@ -1,7 +1,7 @@
-//===- MomentTest.cpp - Second moments against loops ----------------------===//
+//===- MomentTest.cpp - Second-moment ops compared with loops -------------===//
 //
 // The ops run through all of the compiler's phases, in f64 and f32, for two
-// copies.
+// copies. NaiveMoment.h computes the expected results.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace mlir::hfta {
-/// Prints a case by its name in what a test prints.
+/// Prints the case's name, by which GoogleTest describes a parameter.
 std::ostream &operator<<(std::ostream &os, const MomentCase &moment) {
   return os << moment.name;
 }
@@ -62,9 +62,11 @@ std::string printOp(const MomentCase &moment, const std::string &types) {
          "} : " + types;
 }
 
-/// Prints a module that squares the elements of @x and updates or writes @m
-/// with their moment. The squares lie between two kernels, in the layout that a
-/// convolution that reads them would ask for.
+/// Returns the text of a module whose task `infer` squares the elements of @x
+/// and stores the moment of the squares, of shape `result`, in @m; the old
+/// value of @m is added if the case has a sum. The squares are passed from one
+/// kernel to another. With `withConvolution`, a convolution reads them as well,
+/// and they get the layout that it asks for.
 std::string printModule(const MomentCase &moment, const Sizes &result,
                         const std::string &element, bool withConvolution) {
   std::string x = printType(moment.input, element);
@@ -100,13 +102,16 @@ std::string printModule(const MomentCase &moment, const Sizes &result,
          body + "    return\n  }\n}\n";
 }
 
-/// Numbers in [-1, 1) that differ between copies.
+/// Returns a pseudo-random number in [-1, 1), which differs between copies.
 double draw(int64_t copy, int64_t index) {
   uint64_t mixed = static_cast<uint64_t>(index + 1) * 2654435761u +
                    static_cast<uint64_t>(copy) * 40503u;
   return static_cast<double>(mixed % 2003) / 1001.5 - 1;
 }
 
+/// Compiles the case for `kCopies` copies and compares each element of the
+/// result with `computeMoment`. `tolerance` is relative to the expected value
+/// plus one.
 template <typename T>
 void check(const MomentCase &moment, const std::string &element,
            bool withConvolution, int threads, double tolerance) {
@@ -278,8 +283,9 @@ std::vector<MomentCase> patchMoments() {
   };
 }
 
-/// Diagonal blocks whose ends fall between two channels' taps, within a
-/// channel's taps, or after the last column.
+/// Returns the cases of `patchMoments` with only the diagonal blocks of each
+/// matrix, for several block sizes. A block ends between the taps of two
+/// channels, within the taps of a channel, or beyond the last column.
 std::vector<MomentCase> cutPatchMoments() {
   std::vector<MomentCase> cases;
   for (const MomentCase &whole : patchMoments())
@@ -322,7 +328,8 @@ INSTANTIATE_TEST_SUITE_P(Patch, PatchMomentTest,
 INSTANTIATE_TEST_SUITE_P(CutPatch, PatchMomentTest,
                          testing::ValuesIn(cutPatchMoments()), printName);
 
-/// Blocks with sides of 0, 1, and more than a vector.
+/// Tests matrices with no rows, and with fewer, as many and more rows than a
+/// vector has elements.
 TEST(UnpackSymmetric, GivesWholeMatrices) {
   for (int64_t side : {0, 1, 5, 15, 16, 17, 31, 32, 33, 40, 131}) {
     Sizes packed = {3, side * (side + 1) / 2}, whole = {3, side, side};

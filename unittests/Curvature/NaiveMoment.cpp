@@ -1,4 +1,4 @@
-//===- NaiveMoment.cpp - Second moments by loops --------------------------===//
+//===- NaiveMoment.cpp - Second moments computed by loops -----------------===//
 
 #include "NaiveMoment.h"
 
@@ -13,7 +13,8 @@ static int64_t getProduct(const Sizes &sizes) {
                          std::multiplies<>());
 }
 
-/// Calls back with each index of a space, in row-major order.
+/// Calls `callback` with each index into a tensor of these sizes, in row-major
+/// order.
 static void forEach(const Sizes &sizes,
                     const std::function<void(const Sizes &)> &callback) {
   Sizes index(sizes.size(), 0);

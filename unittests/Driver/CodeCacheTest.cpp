@@ -1,4 +1,4 @@
-//===- CodeCacheTest.cpp - When objects of the cache are used -------------===//
+//===- CodeCacheTest.cpp - Tests of the cache of compiled kernels ---------===//
 
 #include "CodeCache.h"
 
@@ -17,8 +17,8 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A cache in a folder of its own, and a process that can load a shared library
-/// without a build ID.
+/// A test whose cache is in a temporary folder, which also has a copy of a
+/// shared library without a build ID.
 class CodeCacheTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -35,12 +35,14 @@ protected:
     (void)llvm::sys::fs::remove_directories(folder);
   }
 
+  /// Loads the library into this process. The caller closes it.
   void *load() const {
     void *loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(loaded, nullptr) << dlerror();
     return loaded;
   }
 
+  /// Returns the key of a kernel while the library is loaded.
   std::string makeKeyWithLibrary() const {
     void *loaded = load();
     std::string key = CodeCache::open().makeKey("code");

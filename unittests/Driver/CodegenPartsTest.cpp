@@ -1,4 +1,4 @@
-//===- CodegenPartsTest.cpp - Symbols of a module in parts ----------------===//
+//===- CodegenPartsTest.cpp - Symbols of modules that are split -----------===//
 
 #include "CodegenParts.h"
 
@@ -18,8 +18,8 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Returns a function of many instructions, so that several such functions are
-/// compiled in several parts. It begins with `code`.
+/// Returns the text of a function that begins with `code` and has so many
+/// instructions that several such functions are distributed to several parts.
 std::string makeFunction(const std::string &name, const std::string &code,
                          const std::string &linkage = "") {
   std::string text =
@@ -30,8 +30,8 @@ std::string makeFunction(const std::string &name, const std::string &code,
   return text + "ret double %n8000\n}\n";
 }
 
-/// Returns four functions that read `constant`, which is a constant of type
-/// ptr.
+/// Returns the text of four functions, each of which loads from the pointer
+/// `constant`.
 std::string makeReaders(const std::string &constant) {
   std::string text;
   for (int i = 0; i < 4; ++i)
@@ -40,18 +40,18 @@ std::string makeReaders(const std::string &constant) {
   return text;
 }
 
-/// The symbols of all parts of a module.
+/// The symbols of all parts of a split module.
 struct Parts {
   size_t count = 0;
-  /// How many parts define a symbol for others, and how many have it for
-  /// themselves.
+  /// The number of parts that define a symbol with external linkage (`defined`)
+  /// and with local linkage (`own`), by the symbol's name.
   std::map<std::string, int> defined, own;
-  /// The symbols that a part needs from elsewhere.
+  /// The symbols that some part declares, but doesn't define.
   std::set<std::string> needed;
 };
 
-/// Splits the module in `text`, and checks that each part is valid and that a
-/// linker would find all that a part needs, once.
+/// Splits the module that `text` holds. Checks that each part is valid, and
+/// that exactly one part defines each symbol that a part declares.
 Parts split(const std::string &text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
@@ -86,8 +86,8 @@ Parts split(const std::string &text) {
   return parts;
 }
 
-/// Constants that functions of all parts read, in ways that differ in the
-/// constants between the instruction and the symbol.
+/// Tests a constant that functions in all parts read, directly and through
+/// constant expressions of different depth. Each part gets a copy.
 TEST(CodegenParts, ConstantsOfCodeAreRepeated) {
   const std::string numbers =
       "@numbers = private constant [4 x double] zeroinitializer\n";
@@ -133,8 +133,8 @@ TEST(CodegenParts, SharedMemoryIsRepeated) {
   EXPECT_GT(parts.own["tile"], 1);
 }
 
-/// Variables and constants with addresses have one place, which is in the first
-/// part.
+/// Variables, and constants that contain addresses, must not be copied: one
+/// part defines them, and the others refer to that definition.
 TEST(CodegenParts, VariablesAreShared) {
   for (const std::string &text : {
            std::string("@v = private global [4 x double] zeroinitializer\n"),
@@ -149,8 +149,9 @@ TEST(CodegenParts, VariablesAreShared) {
   }
 }
 
-/// A function that another one knows by its address alone is in the same part;
-/// one whose address a variable holds, too, has a name for all parts.
+/// If only a function uses the address of another one, both stay in one part,
+/// and the symbol stays local. If a variable holds the address, parts need a
+/// common name.
 TEST(CodegenParts, FunctionsByAddress) {
   std::string text =
       makeFunction("leaf", "", "internal") +
@@ -167,7 +168,9 @@ TEST(CodegenParts, FunctionsByAddress) {
   EXPECT_EQ(parts.defined["p/named"], 1);
 }
 
-/// A constant that nothing but a leftover constant expression uses.
+/// Once instructions are erased, constant expressions that they used are left
+/// without users. A constant that only such an expression uses isn't copied to
+/// a part.
 TEST(CodegenParts, LeftoverExpressions) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;

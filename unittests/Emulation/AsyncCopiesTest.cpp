@@ -1,4 +1,4 @@
-//===- AsyncCopiesTest.cpp - Asynchronous copies of threads ---------------===//
+//===- AsyncCopiesTest.cpp - Tests of asynchronous copies (cp.async) ------===//
 
 #include "AsyncCopies.h"
 #include "Fibers.h"
@@ -9,9 +9,11 @@
 
 namespace {
 
+/// Byte of a destination before its copy is made: a NaN's.
 constexpr unsigned char kNothing = 0xFF;
 
-/// The memory of three groups of one copy each.
+/// The sources and destinations of three copies. The sources consist of the
+/// bytes 1, 2 and 3, the destinations of zeros.
 struct Places {
   unsigned char from[3][async_copies::kBytes], to[3][async_copies::kBytes];
 
@@ -20,6 +22,7 @@ struct Places {
       std::memset(from[i], int(i) + 1, sizeof(from[i]));
     std::memset(to, 0, sizeof(to));
   }
+  /// Checks the first byte of each destination.
   void expect(unsigned char first, unsigned char second, unsigned char third) {
     EXPECT_EQ(to[0][0], first);
     EXPECT_EQ(to[1][0], second);
@@ -34,6 +37,7 @@ void run(void (*body)(void *), Places &places) {
   ASSERT_TRUE(fibers::run(1, body, chooseOnly, &places));
 }
 
+/// Begins the three copies, each as a group of its own.
 void beginAll(Places &places) {
   for (unsigned i = 0; i < 3; ++i) {
     async_copies::begin(places.to[i], places.from[i], async_copies::kBytes);

@@ -1,4 +1,4 @@
-//===- BulkCopiesTest.cpp - Bulk copies of boxes, and mbarriers -----------===//
+//===- BulkCopiesTest.cpp - Tests of bulk copies and mbarriers ------------===//
 
 #include "BulkCopies.h"
 #include "Fibers.h"
@@ -14,11 +14,12 @@
 namespace {
 
 constexpr unsigned kThreads = 64, kElements = 1024;
-/// The elements and bytes of a box.
+/// The number of elements of a box, and its size in bytes.
 constexpr unsigned kBox = 64, kBoxBytes = kBox * sizeof(uint16_t);
 
-/// A block whose threads each run one function with their number. They have a
-/// tensor, from which boxes of 64 neighbours are copied, and shared memory.
+/// A thread block whose threads all run one function, with their number as
+/// argument. They copy boxes of 64 consecutive elements of a tensor into shared
+/// memory. Element i of the tensor is i + 1.
 struct Block {
   alignas(64) unsigned char map[tensor_maps::kBytes];
   alignas(128) uint16_t shared[4][kBox];
@@ -40,7 +41,8 @@ struct Block {
     EXPECT_TRUE(tensor_maps::encode(own, map));
   }
 
-  /// Returns the reason of a failure; empty if there was none.
+  /// Runs the block. Returns why it failed: the emulation's message, or "stuck"
+  /// if threads waited forever. Returns an empty text if it didn't fail.
   std::string run(std::function<void(Block &, unsigned)> ofThread,
                   unsigned threads = kThreads) {
     body = std::move(ofThread);
@@ -51,6 +53,7 @@ struct Block {
     return works ? "" : failure ? failure : "stuck";
   }
 
+  /// Begins the copy of the box from element `first` on to shared[place].
   void begin(unsigned place, int32_t first, unsigned barrier = 0) {
     bulk_copies::begin(shared[place], map, &barriers[barrier], 1, first, 0, 0,
                        0, 0);
@@ -124,7 +127,8 @@ TEST(Mbarriers, CountNoMoreThanAPhase) {
                 },
                 1),
             "has more arrivals at an mbarrier than a phase has");
-  // An mbarrier that waits only for bytes takes no more arrivals either.
+  // Here all arrivals of the phase have been made, but its bytes are missing. A
+  // further arrival is still too many.
   EXPECT_EQ(block.run(
                 [](Block &own, unsigned) {
                   bulk_copies::initialise(own.barriers, 1);
@@ -172,8 +176,9 @@ TEST(Mbarriers, CantBeAnywhere) {
       "");
 }
 
-/// A thread that arrives at an mbarrier lets the others run first: if it has
-/// arrived too early, they do what wasn't allowed yet.
+/// After an arrival, all other threads run before the one that arrived. So if a
+/// kernel's thread arrives too early, others read or write too early, and the
+/// kernel's result is wrong.
 TEST(Mbarriers, WhoArrivesGoesOnLast) {
   Block block;
   block.shared[0][0] = 1;
@@ -204,8 +209,8 @@ TEST(BulkCopies, AreMadeWhenNobodyElseGoesOn) {
     EXPECT_EQ(own.shared[0][0], 0xFFFF);
     EXPECT_EQ(own.shared[0][kBox - 1], 0xFFFF);
     if (thread == 40) {
-      // The other threads wait for a copy, which reads the tensor as it is
-      // then.
+      // The copy is made only once all threads wait, so it reads the element
+      // that this thread is about to write.
       fibers::waitForWarp();
       EXPECT_EQ(own.shared[0][0], 0xFFFF);
       own.tensor[10] = 77;
@@ -246,7 +251,8 @@ TEST(BulkCopies, AreThoseOfTheirMbarrier) {
   EXPECT_TRUE(bulk_copies::areMade());
 }
 
-/// One warp copies ahead into two places, and another one reads them.
+/// Tests double buffering: one thread fills two stages ahead of the second
+/// warp, which reads them. The mbarriers `full` and `empty` synchronize both.
 TEST(BulkCopies, GoAheadOfThoseWhoRead) {
   Block block;
   constexpr unsigned kSteps = 7, kStages = 2;
@@ -291,7 +297,8 @@ TEST(BulkCopies, BringAsManyBytesAsAreExpected) {
   EXPECT_EQ(run(kBoxBytes), "");
   EXPECT_EQ(run(kBoxBytes - 2), "copies more bytes than an mbarrier expects");
   EXPECT_EQ(run(kBoxBytes + 2), "stuck");
-  // The whole box counts at the tensor's end, too.
+  // At the tensor's end, the elements outside the tensor count as copied bytes,
+  // too.
   EXPECT_EQ(block.run(
                 [](Block &own, unsigned) {
                   bulk_copies::initialise(own.barriers, 1);

@@ -1,6 +1,7 @@
-//===- DriverTest.cpp - Kernels of warp groups by the emulated driver -----===//
+//===- DriverTest.cpp - The emulated driver, used by the runtime ----------===//
 //
-// The tests launch kernels through the runtime, as programs do.
+// The tests launch the kernels of FakeImage.cpp through the runtime's device
+// for GPUs, as compiled programs do.
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -25,12 +26,16 @@ constexpr unsigned kCopies = 3, kRow = 32;
 constexpr uint64_t kRowBytes = kRow * sizeof(uint16_t);
 constexpr hfta_cu_result kInvalidValue = 1, kLaunchFailed = 719;
 
-/// Settings that the driver refuses when it is first called.
+/// Tests of invalid environment variables, which the emulated driver refuses at
+/// its first call.
 class EmulatedSettings : public testing::Test {
 protected:
+  /// Checks that the driver ends the process with a message if the variable
+  /// `name` has this value.
   void expectRefusal(const char *name, const char *value,
                      const std::string &expected) {
-    // The driver reads its settings once, so each check runs in a new process.
+    // The driver reads its settings once per process, so each check runs in a
+    // new process.
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     auto start = [=] {
       setenv(name, value, 1);
@@ -61,12 +66,14 @@ TEST_F(EmulatedSettings, SeedsAreNumbers) {
   expectRefusal("HFTA_EMULATION_SEED", "", "a whole number");
 }
 
-/// A program of one kernel, which copies each copy's row, or the row that all
-/// copies share.
+/// A program with one kernel, `copies` of FakeImage.cpp. For each copy (of the
+/// job), the kernel copies a row of numbers; the copies have their own source
+/// rows or share one.
 class EmulatedDriver : public testing::Test {
 protected:
   void SetUp() override {
-    // The driver reads the variable at its first call.
+    // The driver reads the variable at its first call: the features of sm_90a,
+    // and 1000000 bytes of memory.
     setenv("HFTA_EMULATION_DEVICE", "sm_90a:1000000", 1);
     ASSERT_TRUE(dlopen(HFTA_EMULATED_DRIVER, RTLD_NOW));
     hfta_error error = {};
@@ -100,6 +107,7 @@ protected:
     cuda->stream_destroy(stream);
   }
 
+  /// Loads the image into the launcher.
   hfta_status load() {
     launcher.cuda = cuda;
     launcher.parameters = parameters;
@@ -110,6 +118,8 @@ protected:
                                  &error);
   }
 
+  /// Launches the program's task for all copies. Returns the driver's result;
+  /// after an error, `failed` names the call of the driver.
   hfta_cu_result run() {
     void *segments[] = {reinterpret_cast<void *>(memory)};
     const bool keeps[] = {true};
@@ -118,14 +128,14 @@ protected:
     return hfta_cuda_launch(&launcher, stream, &call, 0, &failed);
   }
 
-  /// Writes numbers to device memory before all commands, and reads them
-  /// afterwards.
+  /// Enqueues a copy of `numbers` to the source rows.
   void write(std::vector<uint16_t> &numbers) {
     ASSERT_EQ(cuda->memory_copy(memory + 2048,
                                 reinterpret_cast<uint64_t>(numbers.data()),
                                 numbers.size() * sizeof(uint16_t), stream),
               0);
   }
+  /// Waits for the stream, and returns the rows that the kernel wrote.
   std::vector<uint16_t> read() {
     std::vector<uint16_t> numbers(kCopies * kRow);
     EXPECT_EQ(cuda->memory_copy(reinterpret_cast<uint64_t>(numbers.data()),
@@ -164,7 +174,8 @@ TEST_F(EmulatedDriver, KernelsCopyByMaps) {
     numbers[i] = static_cast<uint16_t>(i + 1);
   write(numbers);
   ASSERT_EQ(run(), 0);
-  // A launch keeps its arguments until its kernel runs.
+  // The launch has copied its arguments, so overwriting their block doesn't
+  // affect a kernel that runs later.
   std::fill(std::begin(block), std::end(block), 0);
   EXPECT_EQ(read(), numbers);
   bindings[1].copy_stride = 0;
@@ -190,7 +201,7 @@ TEST_F(EmulatedDriver, SharedMemoryIsAllowedFirst) {
   EXPECT_EQ(cuda->function_set(function, 0, 0), kInvalidValue);
   EXPECT_EQ(allow(227 << 10), 0);
   EXPECT_EQ(run(), 0);
-  // The memory that every kernel may have needs no attribute.
+  // Setting the attribute to 0 leaves the 48 KiB that every kernel may use.
   EXPECT_EQ(allow(0), 0);
   EXPECT_EQ(run(), kInvalidValue);
   groups.shared_bytes = 48 << 10;
@@ -210,7 +221,7 @@ TEST_F(EmulatedDriver, UnsoundMapsAreRefused) {
   EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
 }
 
-/// The runtime's device with three queues, on the emulated driver.
+/// A device of the runtime with three queues, on the emulated driver.
 class EmulatedDevice : public EmulatedDriver {
 protected:
   void open() {
@@ -226,8 +237,8 @@ protected:
     hfta_device_close(device);
     EmulatedDriver::TearDown();
   }
-  /// Gives a queue a host function that fails with a text; nullptr: one that
-  /// succeeds.
+  /// Enqueues a host function, which fails with the message `text`, or succeeds
+  /// if `text` is null.
   void call(uint32_t queue, const char *text) {
     hfta_host_call call = {};
     call.argument = const_cast<char *>(text);
@@ -242,11 +253,12 @@ protected:
   std::string messageOf(hfta_status status) const {
     return status == HFTA_OK ? "" : error.message;
   }
+  /// Waits for the mark. Returns the error's message, or an empty text.
   std::string waitUntil(uint32_t mark) {
     return messageOf(device->functions->wait_until(device, mark, &error));
   }
 
-  static int calls;
+  static int calls; ///< number of host functions that were called
   hfta_device *device = nullptr;
   hfta_error error = {};
 };
@@ -269,8 +281,8 @@ TEST_F(EmulatedDevice, CallsThatFailAreToldAtTheMarkBehindThem) {
   }
 }
 
-/// Waiting for a mark after a failed call also waits for the work after the
-/// mark.
+/// If a call before a mark has failed, waiting for the mark also waits for
+/// later work. So the caller may free memory that the work uses.
 TEST_F(EmulatedDevice, NothingGoesOnBehindACallThatHasFailed) {
   open();
   calls = 0;
@@ -291,7 +303,7 @@ TEST_F(EmulatedDevice, ADeviceEndsBehindWhatItWasGiven) {
   EXPECT_EQ(calls, 2);
 }
 
-/// A wait that fails has nevertheless waited for all queues, as its caller
+/// A wait that fails must still have waited for all queues, because its caller
 /// frees memory that their work uses.
 TEST_F(EmulatedDevice, AWaitThatFailsHasWaited) {
   open();
@@ -309,9 +321,10 @@ TEST_F(EmulatedDevice, AWaitThatFailsHasWaited) {
   EXPECT_EQ(messageOf(device->functions->wait(device, &error)), "");
 }
 
-/// The device has 1000000 bytes: room for two copies, not for three.
+/// The device's 1000000 bytes hold the scratch memory of two copies, but not of
+/// three.
 TEST_F(EmulatedDevice, ScratchMemoryIsThatOfTheCopiesThatGoAtOnce) {
-  launch.scratch_bytes = 6000; // for each of a block's 64 threads
+  launch.scratch_bytes = 6000; // per thread; a block has 64
   open();
   auto reserve = [&](int64_t copies) {
     return messageOf(device->functions->reserve(device, copies, &error));
@@ -328,7 +341,8 @@ TEST_F(EmulatedDevice, ScratchMemoryIsThatOfTheCopiesThatGoAtOnce) {
 
 class EmulatedDriverAtLast : public EmulatedDriver {};
 
-/// This test is the last one, as no call succeeds after it.
+/// This test is the last one, because after a failed kernel all calls of the
+/// driver fail.
 TEST_F(EmulatedDriverAtLast, CopiesThatNobodyWaitsForFail) {
   launch.symbol = "unfinished";
   ASSERT_EQ(load(), HFTA_OK);

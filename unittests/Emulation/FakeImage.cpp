@@ -1,7 +1,7 @@
-//===- FakeImage.cpp - An emulated image with kernels of warp groups ------===//
+//===- FakeImage.cpp - An image for tests of the emulated driver ----------===//
 //
-// An image such as the compiler makes of kernels whose operands are copied box
-// by box.
+// Has the symbols of an image that the compiler would make for kernels of warp
+// groups with tensor maps. The kernels are written by hand.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/EmulatedImage.h"
@@ -11,7 +11,8 @@
 
 using namespace mlir::hfta::emulated;
 
-/// Exports the symbols of EmulatedImage.h, which no name in C++ can spell.
+/// Exports a symbol of EmulatedImage.h. Symbols with a `$` are named by
+/// __asm__, because standard C++ has no such names.
 #define EXPORTED extern "C" __attribute__((visibility("default"), used))
 #define POINTER(symbol, type, ...)                                             \
   EXPORTED type (*hfta_emulated_##symbol)(__VA_ARGS__) = nullptr;
@@ -43,8 +44,9 @@ static constexpr uint32_t kRowBytes = 64;
 
 static uint32_t getThread() { return hfta_emulated_registers[kThreadX]; }
 
-/// Begins the copy of a row of the first operand with a map; returns the
-/// mbarrier.
+/// Begins a bulk copy of a row of the first tensor map into shared memory. The
+/// row's number is the block's z index in the grid, which numbers the copies,
+/// or 0 if all copies share one row. Returns the mbarrier of the copy.
 static char *beginRow(void **parameters) {
   const char *maps = static_cast<const char *>(parameters[5]);
   uint32_t isApart = *reinterpret_cast<const uint32_t *>(maps + HFTA_MAP_BYTES);
@@ -60,7 +62,8 @@ static char *beginRow(void **parameters) {
   return barrier;
 }
 
-/// Copies a row; each thread writes one number.
+/// Copies the block's row to the output, by way of shared memory. Each thread
+/// writes one number.
 static void copyRow(void **parameters) {
   hfta_emulated_wait_for_phase(beginRow(parameters), 0);
   uint64_t out = *static_cast<uint64_t *>(parameters[0]);
@@ -76,7 +79,7 @@ EXPORTED void callCopies(void **parameters) __asm__("copies$block");
 EXPORTED void callCopies(void **parameters) { copyRow(parameters); }
 EXPORTED const uint32_t copiesMaps __asm__("copies$maps") = 1;
 
-/// Ends before any thread has waited.
+/// A faulty kernel: it ends without waiting for its copy.
 EXPORTED void callUnfinished(void **parameters) __asm__("unfinished$block");
 EXPORTED void callUnfinished(void **parameters) { beginRow(parameters); }
 EXPORTED const uint32_t unfinishedMaps __asm__("unfinished$maps") = 1;

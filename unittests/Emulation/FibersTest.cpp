@@ -1,4 +1,4 @@
-//===- FibersTest.cpp - Threads of a block that wait for each other -------===//
+//===- FibersTest.cpp - Tests of the threads of emulated blocks -----------===//
 
 #include "Fibers.h"
 
@@ -11,15 +11,16 @@ namespace {
 
 constexpr unsigned kCount = 5;
 
-/// A block whose threads take turns in a fixed order.
+/// A block of `kCount` threads, which run in descending order of their numbers
+/// between two waits.
 struct Block {
   unsigned next = 0, current = 0;
-  unsigned waits = 2;          ///< the number of each thread's waits
-  unsigned leaver = kCount;    ///< the thread that waits once less than the
-                               ///< others
-  std::vector<unsigned> order; ///< the threads in the order in which they run
+  unsigned waits = 2;          ///< rounds of two waits that each thread makes
+  unsigned leaver = kCount;    ///< a thread that makes one round less than the
+                               ///< others; kCount: none
+  std::vector<unsigned> order; ///< threads in the order in which rounds begin
   std::vector<unsigned> shared = std::vector<unsigned>(kCount);
-  std::jmp_buf *out = nullptr;
+  std::jmp_buf *out = nullptr; ///< where thread 2 jumps to; null: nowhere
 };
 
 unsigned chooseThread(void *argument) {
@@ -31,13 +32,14 @@ unsigned chooseThread(void *argument) {
 
 void runThread(void *argument) {
   auto *block = static_cast<Block *>(argument);
-  unsigned own = block->current; // on the thread's own stack
+  unsigned own = block->current; // must survive switches of threads
   unsigned waits = block->waits - (own == block->leaver ? 1 : 0);
   for (unsigned round = 0; round < waits; ++round) {
     block->order.push_back(own);
     block->shared[own] = 10 * round + own;
     fibers::wait();
-    // The neighbour has written its number, too.
+    // All threads have written their numbers before any of them returns from
+    // the wait, so the neighbour has, too.
     EXPECT_EQ(block->shared[(own + 1) % kCount],
               10 * round + (own + 1) % kCount);
     fibers::wait();
@@ -62,7 +64,7 @@ TEST(Fibers, WhoeverLeavesOthersIsFound) {
   Block block;
   block.leaver = 3;
   EXPECT_FALSE(fibers::run(kCount, runThread, chooseThread, &block));
-  // The failure doesn't affect the next block.
+  // A failed block doesn't affect the next one.
   Block other;
   EXPECT_TRUE(fibers::run(kCount, runThread, chooseThread, &other));
 }
@@ -79,13 +81,13 @@ TEST(Fibers, ABodyMayBeLeftByAJump) {
   EXPECT_TRUE(fibers::run(kCount, runThread, chooseThread, &other));
 }
 
-/// The threads of two warps, the second of which is incomplete.
+/// A block of a full warp and a warp of 8 threads.
 struct Warps {
   static constexpr unsigned kCount = fibers::kWarp + 8;
   unsigned next = 0;
   unsigned arrived[2] = {0, 0};
-  bool waitsForAll = false; ///< whether one waits for all while the others wait
-                            ///< for their warp
+  bool waitsForAll = false; ///< whether thread 3 waits for the block while the
+                            ///< other threads of its warp wait for the warp
 };
 
 unsigned chooseOfWarps(void *argument) {
@@ -101,7 +103,7 @@ void runInWarp(void *argument) {
   ++warps->arrived[warp];
   fibers::waitForWarp();
   EXPECT_EQ(warps->arrived[warp], warp == 0 ? fibers::kWarp : 8);
-  // The second warp waits here only once.
+  // The first warp waits once more, without the second one.
   if (warp == 0)
     fibers::waitForWarp();
   fibers::wait();
@@ -112,20 +114,21 @@ TEST(Fibers, WarpsGoOnByThemselves) {
   EXPECT_TRUE(fibers::run(Warps::kCount, runInWarp, chooseOfWarps, &warps));
 }
 
-/// Threads that wait at named barriers.
+/// Four warps that wait at named barriers.
 struct Numbered {
   static constexpr unsigned kCount = 4 * fibers::kWarp;
   unsigned next = 0;
-  unsigned arrived[2] = {0, 0};
-  unsigned expected = 2 * fibers::kWarp; ///< the thread count of the first
-                                         ///< barrier
+  unsigned arrived[2] = {0, 0};          ///< arrivals at barriers 0 and 1
+  unsigned expected = 2 * fibers::kWarp; ///< threads that barriers 0 and 4 wait
+                                         ///< for
 
   static unsigned choose(void *argument) {
     return static_cast<Numbered *>(argument)->next++ % kCount;
   }
 };
 
-/// The first and third warp share a named barrier, the other two share another.
+/// The first and the third warp wait at barriers 0 and 4, the second and the
+/// fourth warp at barriers 1 and 5.
 void runAtNumbered(void *argument) {
   auto *block = static_cast<Numbered *>(argument);
   unsigned warp = fibers::getThread() / fibers::kWarp, barrier = warp % 2;
@@ -171,7 +174,8 @@ TEST(Fibers, OddBarriersFail) {
   }
 }
 
-/// Threads that wait until a condition holds.
+/// Threads that each add one to `count` and wait until it is `expected`. The
+/// condition must not be evaluated while another thread can run.
 struct Conditions {
   unsigned next = 0, count = 0, expected = kCount;
   bool isAsked = false;

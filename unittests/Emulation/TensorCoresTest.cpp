@@ -1,4 +1,4 @@
-//===- TensorCoresTest.cpp - Products of small matrices, bit by bit -------===//
+//===- TensorCoresTest.cpp - Bit-exact tests of emulated tensor cores -----===//
 
 #include "TensorCores.h"
 #include "Fibers.h"
@@ -23,8 +23,9 @@ uint32_t getBits(float value) {
   return bits;
 }
 
-/// Adds up to 16 products of numbers that bf16 represents exactly; factors that
-/// aren't given are zero.
+/// Returns `sum` plus up to 16 products, as tensor cores of `chip` compute it
+/// in bf16. Factors must be numbers that bf16 represents exactly. Missing
+/// factors are zero.
 float addNarrow(const Chip &chip, const std::vector<float> &lhs,
                 const std::vector<float> &rhs, float sum) {
   std::array<uint32_t, 8> words[2] = {};
@@ -47,8 +48,9 @@ TEST(TensorCores, SumsThatHaveTheBitsAreExact) {
 }
 
 TEST(TensorCores, WhatIsAlignedIsCut) {
-  // Beside 1, 2^-24 fits into 24 bits of fraction, while half of it needs 25;
-  // f32 loses two such halves together.
+  // Both chips align terms to the largest one, here 1. Ampere keeps 24 bits of
+  // fraction: enough for 2^-24, but 2^-25 is cut off. Hopper keeps 25 bits, so
+  // two terms of -2^-25 add up to -2^-24.
   const float small = std::ldexp(1.0F, -12), half = std::ldexp(1.0F, -13);
   for (const Chip &chip : {kAmpere, kHopper})
     EXPECT_EQ(addNarrow(chip, {1, -small}, {1, small}, 0), 1 - 0x1p-24F);
@@ -58,8 +60,8 @@ TEST(TensorCores, WhatIsAlignedIsCut) {
 }
 
 TEST(TensorCores, AmpereAddsHalfOfTheProductsFirst) {
-  // The two large products cancel; a small one is lost if it is added along
-  // with them.
+  // The two large products cancel. A product of 1 in the same group is aligned
+  // to them and loses all of its bits.
   std::vector<float> lhs(16), rhs(16, 1);
   lhs[0] = 0x1p30F;
   lhs[1] = 1;
@@ -92,7 +94,7 @@ TEST(TensorCores, InfinitiesAndWhatIsNoNumber) {
 }
 
 TEST(TensorCores, SmallNumbersAreKept) {
-  // Denormals of f32 and of bf16 are tested.
+  // The sums are denormals of f32; one factor is a denormal of bf16.
   for (const Chip &chip : {kAmpere, kHopper}) {
     EXPECT_EQ(addNarrow(chip, {0x1p-100F}, {0x1p-40F}, 0x1p-149F),
               0x1p-140F + 0x1p-149F);
@@ -108,7 +110,8 @@ TEST(TensorCores, Tf32HasTenBitsOfFraction) {
 }
 
 TEST(TensorCores, F16HasFiveBitsOfExponent) {
-  // The numbers are 1.5 and -2, 65504, infinity, and the least denormal, 2^-24.
+  // In f16 these are the pair of 1.5 and -2, the largest number 65504,
+  // infinity, and the smallest denormal 2^-24.
   const uint32_t numbers = 0x3E00 | 0xC000U << 16, largest = 0x7BFF,
                  infinite = 0x7C00, small = 1;
   for (const Chip &chip : {kAmpere, kHopper}) {
@@ -124,8 +127,8 @@ TEST(TensorCores, F16HasFiveBitsOfExponent) {
   }
 }
 
-/// Up to four matrices of 8 x 8 elements, each of which states its own
-/// position.
+/// Four matrices of 8 x 8 elements, of which threads read the first `count`.
+/// The element in row r and column c of matrix m is 100 m + 10 r + c.
 struct Matrices {
   uint16_t elements[4][8][8];
   uint32_t count, transposes, words[fibers::kWarp][4];
@@ -144,8 +147,8 @@ struct Matrices {
 void readTwice(void *argument) {
   auto &matrices = *static_cast<Matrices *>(argument);
   unsigned lane = fibers::getThread();
-  // The results of the first call stay valid while other threads make the
-  // second.
+  // The words returned by the first call must stay valid while other threads of
+  // the warp already make the second call.
   for (unsigned round = 0; round < 2; ++round) {
     unsigned matrix = lane / 8 % matrices.count;
     const uint32_t *words = tensor_cores::readMatrices(
@@ -162,8 +165,9 @@ unsigned chooseLast(void *argument) {
          static_cast<Matrices *>(argument)->next++ % fibers::kWarp;
 }
 
-/// Checks the fragments that a warp has read, where a thread's second element
-/// comes `toNext` elements after its first one.
+/// Has a warp read matrices, and checks the two elements that each thread gets
+/// from each. `toNext` is the second element minus the first one: 1 for
+/// neighbours in a row, 10 for neighbours in a column.
 void checkMatrices(uint32_t count, uint32_t transposes, unsigned toNext) {
   Matrices matrices(count, transposes);
   ASSERT_TRUE(fibers::run(fibers::kWarp, readTwice, chooseLast, &matrices));

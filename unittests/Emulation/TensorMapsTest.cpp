@@ -1,4 +1,4 @@
-//===- TensorMapsTest.cpp - Tensor maps and copies of boxes ---------------===//
+//===- TensorMapsTest.cpp - Tests of tensor maps and copies of boxes ------===//
 
 #include "TensorMaps.h"
 
@@ -11,11 +11,13 @@ using tensor_maps::Map;
 
 namespace {
 
+/// Byte that fills shared memory before a copy.
 constexpr unsigned char kBefore = 0xAB;
 
-/// Returns where hardware places a byte of a box, computed independently of the
-/// code: rows have 16, 32, 64 or 128 bytes, and it is the lines of 128 bytes
-/// that hold them that are numbered.
+/// Returns the offset in shared memory at which a GPU stores the byte that
+/// would be at `at` without a swizzle. The index of a 16-byte unit, within a
+/// row of `swizzleBytes`, is XORed with the index of the 128-byte line. Written
+/// independently of the code under test.
 size_t turn(size_t at, unsigned swizzleBytes) {
   if (swizzleBytes == 0)
     return at;
@@ -24,7 +26,7 @@ size_t turn(size_t at, unsigned swizzleBytes) {
   return at - unit * 16 + (unit ^ line) * 16;
 }
 
-/// A tensor of numbers in a buffer, with boxes of it.
+/// A tensor in memory, its map, and shared memory for a box of it.
 struct Boxes {
   alignas(64) unsigned char bytes[tensor_maps::kBytes];
   alignas(1024) unsigned char shared[16384];
@@ -44,7 +46,7 @@ struct Boxes {
       map.strides[i] = stride;
       map.box[i] = box[i];
       map.steps[i] = steps[i];
-      // Each dimension is followed by bytes that don't belong to the tensor.
+      // Bytes that don't belong to the tensor follow each dimension.
       stride = (stride * sizes[i] + 15) / 16 * 16 + 16;
     }
     tensor.resize(stride + 16);
@@ -54,7 +56,8 @@ struct Boxes {
     std::memset(shared, kBefore, sizeof(shared));
   }
 
-  /// Compares a box with the tensor byte by byte.
+  /// Copies the box at `coordinates` to `offset` in shared memory, and compares
+  /// it with the tensor byte by byte.
   void check(std::vector<int32_t> coordinates, size_t offset = 0) {
     ASSERT_TRUE(tensor_maps::encode(map, bytes));
     Map read;
@@ -72,6 +75,7 @@ struct Boxes {
       EXPECT_EQ(shared[offset - 1], kBefore);
   }
 
+  /// Compares one element of the box, which must be 0 outside the tensor.
   void checkElement(size_t number, const std::vector<int32_t> &coordinates,
                     size_t offset) {
     uint64_t address = map.address;
@@ -100,7 +104,8 @@ TEST(TensorMaps, RowsAreTurned) {
     SCOPED_TRACE(swizzle);
     Boxes(2, swizzle, {256, 64}, {swizzle / 2, 33}, {1, 1}).check({8, 5});
     Boxes(4, swizzle, {256, 64}, {swizzle / 4, 33}, {1, 1}).check({8, 5});
-    // The swizzle depends on the address, not on a row's number.
+    // The box begins at an address that isn't a multiple of 1024: the swizzle
+    // depends on addresses, not on the numbers of rows.
     Boxes(2, swizzle, {256, 64}, {swizzle / 2, 9}, {1, 1}).check({0, 0}, 384);
   }
   Boxes(2, 0, {256, 64}, {256, 8}, {1, 1}).check({0, 2});
@@ -126,7 +131,7 @@ TEST(TensorMaps, OfSomeDimensionsEachSoManyth) {
 
 TEST(TensorMaps, OneDimension) { Boxes(2, 128, {40}, {64}, {1}).check({-8}); }
 
-/// The driver refuses maps outside of its limits.
+/// Tests the driver's limits on the parameters of a map.
 TEST(TensorMaps, HaveLimits) {
   const Boxes sound(2, 64, {64, 64}, {32, 8}, {1, 2});
   alignas(64) unsigned char bytes[tensor_maps::kBytes + 16];

@@ -1,4 +1,4 @@
-//===- WarpGroupsTest.cpp - Warp groups' products in shared memory --------===//
+//===- WarpGroupsTest.cpp - Tests of matrix products of warp groups -------===//
 
 #include "WarpGroups.h"
 #include "Fibers.h"
@@ -22,15 +22,17 @@ uint32_t getBits(float value) {
   return bits;
 }
 
-/// The layout of one operand in shared memory: rows of `rowBytes` bytes, each
-/// of which holds a place's terms or, if transposed, a term's places.
+/// The layout of an operand in shared memory, in rows of `rowBytes` bytes.
+/// `places` is the number of the product's rows (left operand) or columns
+/// (right operand). A row of memory holds the terms of one place or, if the
+/// operand is transposed, one term of several places.
 struct Layout {
   unsigned places, rowBytes;
   bool isTransposed;
 };
 
-/// A warp group's product of two operands of small numbers, which are exact in
-/// all formats.
+/// A product that one warp group computes. The operands are small integers, so
+/// that products and sums are exact in all formats.
 struct Product {
   Layout layouts[2];
   Factors factors;
@@ -39,6 +41,8 @@ struct Product {
   std::vector<float> sides[2];
   float sums[kThreads][warp_groups::kMostColumns / 2];
   unsigned next = 0;
+  /// Whether threads call `fence` before they multiply, and whether operands
+  /// change before the threads wait for the sums.
   bool isFenced = true, isOverwritten = false;
 
   Product(Layout lhs, Layout rhs, Factors factors)
@@ -54,18 +58,20 @@ struct Product {
         }
   }
 
+  /// Returns the offset of an operand in shared memory, in bytes.
   unsigned getBegin(unsigned side) const { return side * 32768; }
 
-  /// Returns the bytes from 8 rows to the next 8 rows (a descriptor's stride
-  /// offset).
+  /// Returns the distance in bytes between 8 rows of memory and the next 8 (the
+  /// stride offset of a descriptor).
   unsigned getStride(unsigned side) const { return 8 * layouts[side].rowBytes; }
 
-  /// Returns the bytes from one part of rows, of a term's places, to the next
-  /// (its leading offset).
+  /// Returns the distance in bytes between parts of an operand that is wider
+  /// than a row of memory (the leading offset of a descriptor).
   unsigned getLeading(unsigned side) const {
     return terms * layouts[side].rowBytes;
   }
 
+  /// Writes the element that was last added to sides[side] to shared memory.
   void put(unsigned side, unsigned place, unsigned term) {
     const Layout &layout = layouts[side];
     unsigned ofRow = layout.rowBytes / elementBytes;
@@ -73,7 +79,8 @@ struct Product {
     unsigned column = layout.isTransposed ? place : term;
     unsigned at = getBegin(side) + column / ofRow * getLeading(side) +
                   row / 8 * getStride(side) + row % 8 * layout.rowBytes;
-    // Units of 16 bytes are swizzled by the number of their line of 128 bytes.
+    // The index of a 16-byte unit is XORed with the index of its 128-byte line
+    // (the swizzle).
     unsigned unit = column % ofRow * elementBytes / 16;
     unsigned line = row % 8 * layout.rowBytes / 128;
     unsigned turned = unit ^ line % (layout.rowBytes / 16);
@@ -84,7 +91,8 @@ struct Product {
     std::memcpy(shared + at, &bits, elementBytes);
   }
 
-  /// Returns the descriptor of a step's terms.
+  /// Returns the descriptor (PTX: wgmma) of an operand's terms in one step,
+  /// which has 8 words per place.
   uint64_t describe(unsigned side, unsigned step) const {
     const Layout &layout = layouts[side];
     unsigned stepTerms = 32 / elementBytes;
@@ -96,7 +104,9 @@ struct Product {
            uint64_t(getStride(side) / 16) << 32 | turn << 62;
   }
 
-  /// Returns an element's sum over the terms from `first` on.
+  /// Returns the expected element of the product. The sum begins with 1, the
+  /// initial value of the threads' sums. If `first` isn't 0, returns only the
+  /// sum of the terms from `first` on.
   float compute(unsigned row, unsigned column, unsigned first = 0) const {
     float sum = first == 0 ? 1 : 0;
     for (unsigned term = first; term < terms; ++term)
@@ -104,7 +114,8 @@ struct Product {
     return sum;
   }
 
-  /// Multiplies a step, beginning with the thread's sums.
+  /// Begins the product of a step's terms, which is added to the calling
+  /// thread's `sums`. Returns the new sums, unknown until a wait.
   const float *multiply(unsigned step, const float *sums) const {
     return warp_groups::multiply(
         unsigned(factors), layouts[1].places,
@@ -117,6 +128,7 @@ struct Product {
     ASSERT_TRUE(fibers::run(kThreads, body, chooseThread, this));
   }
 
+  /// Stores the sums of the calling thread.
   void note(const float *of) {
     std::memcpy(sums[fibers::getThread()], of,
                 layouts[1].places / 2 * sizeof(float));
@@ -146,7 +158,8 @@ struct Product {
   }
 };
 
-/// Compares all sums. With `isTwice`, the second step's terms count twice.
+/// Compares the sums of all threads with `compute`. With `isTwice`, the terms
+/// of the second step count twice.
 void checkSums(const Product &product, bool isTwice = false) {
   for (unsigned thread = 0; thread < kThreads; ++thread)
     for (unsigned i = 0; i < product.layouts[1].places / 2; ++i) {
@@ -194,14 +207,15 @@ TEST_F(WarpGroups, ReadNothingBeforeTheyWait) {
   EXPECT_TRUE(std::isnan(product.sums[0][0]));
 }
 
-/// Two groups of one step each, whose operands are in different memory.
+/// A product in two steps, each of which is committed as a group. After
+/// `waitForGroups(left)`, the operands of a step are overwritten.
 struct Groups : Product {
   static constexpr unsigned kNone = 2;
-  uint32_t left = 1;          ///< the most groups that may be in flight …
-  unsigned overwritten = 0;   ///< … when this step's operands are overwritten
-  bool isTwice = false;       ///< whether the second group is multiplied again
-  bool isUncommitted = false; ///< whether the second group is never committed
-  unsigned arrived[4] = {};   ///< the number of each warp's threads
+  uint32_t left = 1;          ///< groups that may still be in flight
+  unsigned overwritten = 0;   ///< step whose operands change; kNone: no step
+  bool isTwice = false;       ///< whether the second step is multiplied again
+  bool isUncommitted = false; ///< whether the second step isn't committed
+  unsigned arrived[4] = {};   ///< threads of each warp that begin to wait
 
   Groups() : Product({kRows, 128, true}, {64, 128, true}, Factors::kBf16) {}
 

@@ -1,7 +1,8 @@
-//===- GradientTest.cpp - Every derivative against finite differences -----===//
+//===- GradientTest.cpp - Derivatives compared with finite differences ----===//
 //
-// Everything is computed in f64 for three copies, with shared and arrayed
-// operands mixed. The gradient of a shared operand is each copy's own.
+// Tests the derivative of every op. Everything is computed in f64 for three
+// copies, with shared and arrayed operands mixed. Each copy has its own
+// gradient of a shared operand.
 //===----------------------------------------------------------------------===//
 
 #include "GradientTask.h"
@@ -19,24 +20,24 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A case of one function: the text of a func.func @f as GradientTask takes it.
+/// A test case: the text of a function @f, as GradientTask::compile takes it.
 struct OpCase {
   std::string name;
   std::string function;
-  /// The range of the operands' values; integers are drawn from [0, integers).
+  /// Floats are drawn from [low, high), integers from [0, integers).
   double low = -1.5, high = 1.5;
   int64_t integers = 4;
-  double step = 1e-5; ///< the finite differences' step
+  double step = 1e-5; ///< step of the finite differences
 };
 
-/// Prints a case by its name in what a test prints.
+/// Prints the case's name, by which GoogleTest describes a parameter.
 std::ostream &operator<<(std::ostream &os, const OpCase &opCase) {
   return os << opCase.name;
 }
 
 constexpr int64_t kCopies = 3;
-/// The number of an operand's elements that are perturbed, spread evenly over
-/// it.
+/// The least number of elements that are perturbed in an operand, spread evenly
+/// over it. In a smaller operand, all are.
 constexpr int64_t kPerturbed = 24;
 
 std::string unary(const std::string &op) {
@@ -53,7 +54,8 @@ std::string binary(const std::string &op) {
          "tensor<3x5xf64>\n}";
 }
 
-/// Prints a function that holds one op; `arguments` are those of the function.
+/// Returns the text of a function @f that returns the result of `op`.
+/// `arguments` is the text of its parameters, `result` that of its result type.
 std::string oneOp(const std::string &arguments, const std::string &op,
                   const std::string &result) {
   return "func.func @f(" + arguments + ") -> " + result + " {\n  %0 = " + op +
@@ -93,7 +95,8 @@ std::vector<OpCase> elementwiseCases() {
                    "  return %2 : tensor<3xf64>\n}"});
   for (const char *op : {"add", "sub", "mul", "max", "min"})
     cases.push_back({op, binary(op)});
-  // Step functions, whose derivative is zero, times their operand.
+  // Each step function is multiplied by its operand, because its own derivative
+  // is zero.
   for (const char *op : {"sign", "floor", "ceil"})
     cases.push_back(
         {op, "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n  %0 = "
@@ -110,7 +113,8 @@ std::vector<OpCase> elementwiseCases() {
                        "hfta.select %c, %a, %b : tensor<3x5xi1>, "
                        "tensor<3x5xf64>, tensor<3x5xf64>",
                        "tensor<3x5xf64>")});
-  // Numbers and steps that f32 represents nearly exactly.
+  // A cast to f32 rounds. The step is so large that the rounding error divided
+  // by it stays within the tolerance.
   cases.push_back({"cast",
                    "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n"
                    "  %0 = hfta.cast %a : tensor<3x5xf64> to f32\n"
@@ -161,8 +165,8 @@ std::vector<OpCase> shapeCases() {
                             "hfta.scatter_add %a at %i along 0 size 4 : "
                             "tensor<2x5x3xf64>, tensor<2x5xi64>",
                             "tensor<4x3xf64>")});
-  // There are indices with no, one and several updates, but equal elements have
-  // no derivative.
+  // Some indices have no update, some one, some several. No two elements that
+  // are compared are equal, as a maximum or minimum has no derivative there.
   for (const char *kind : {"max", "min", "product"})
     cases.push_back({std::string("scatter_reduce ") + kind,
                      oneOp("%a: tensor<2x5x3xf64>, %i: tensor<2x5xi64>, %b: "
@@ -302,7 +306,8 @@ uint32_t nextRandom(uint32_t &state) {
   return state >> 8;
 }
 
-/// Fills the operands with pseudo-random numbers, the same in every run.
+/// Fills the operands with pseudo-random numbers. They are the same in every
+/// run.
 void fillOperands(GradientTask &task, const OpCase &opCase) {
   uint32_t state = 12345;
   for (unsigned index = 0; index < task.getNumOperands(); ++index) {
@@ -334,6 +339,8 @@ protected:
     return *context;
   }
 
+  /// Compares the computed gradients with finite differences. `arrayed` says
+  /// which operands differ between copies.
   void check(ArrayRef<bool> arrayed) {
     OwningOpRef<ModuleOp> module =
         parseSourceString<ModuleOp>(GetParam().function, &getContext());
@@ -375,7 +382,7 @@ INSTANTIATE_TEST_SUITE_P(Pooling, GradientTest,
 INSTANTIATE_TEST_SUITE_P(Normalization, GradientTest,
                          testing::ValuesIn(normalizationCases()), printName);
 
-/// Checks that no op has a derivative that isn't compared above.
+/// Checks that each op with a derivative occurs in a case above.
 TEST(Gradients, EveryDifferentiableOpIsCompared) {
   std::string texts;
   for (const std::vector<OpCase> &cases :
@@ -388,7 +395,8 @@ TEST(Gradients, EveryDifferentiableOpIsCompared) {
   MLIRContext context(registry);
   context.loadDialect<HftaDialect>();
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
-    // Stacks are compared elsewhere, with copies that are trained alone.
+    // Other tests check hfta.stack and hfta.unstack, by comparing copies with
+    // copies that are trained alone.
     bool joinsCopies = name.getStringRef() == StackOp::getOperationName() ||
                        name.getStringRef() == UnstackOp::getOperationName();
     if (name.hasInterface<DifferentiableOpInterface>() && !joinsCopies)
@@ -397,8 +405,8 @@ TEST(Gradients, EveryDifferentiableOpIsCompared) {
   }
 }
 
-/// Checks that planners get costs for every op that may stand in a kernel,
-/// which is any op whose result types are inferred.
+/// Checks that every op that a kernel may contain states its cost, which
+/// planners need. These are the ops whose result types are inferred.
 TEST(Costs, EveryOpOfAKernelHasThem) {
   DialectRegistry registry;
   registerAllDialects(registry);

@@ -1,14 +1,17 @@
-//===- LayerCheck.cpp - A network's layers against finite differences -----===//
+//===- LayerCheck.cpp - Layers of networks against finite differences -----===//
 //
 //   HftaLayerCheck TRAIN.mlir [NAME=float|zero_one|COUNT]...
 //
-// TRAIN.mlir is a network of phase `train` in f64; the arguments say what its
-// inputs are filled with (integers below COUNT). Each weight gradient is
-// replaced by the one that its hfta.layer gives: the sum of g aᵀ. The gradient
-// that a step then computes for each parameter is compared with finite
-// differences of the loss along a direction of random signs; the gradient of a
-// bias that is a column of its layer's weight is compared with the sum of g as
-// well. Every trained parameter has to be listed by a layer.
+// Checks what the hfta.layer ops of a network say. TRAIN.mlir is the network in
+// phase `train`, in f64. The arguments say how inputs whose names end with NAME
+// are filled: with numbers in [-1, 1) (`float`, the default), with zeros and
+// ones, or with integers below COUNT. Each weight gradient is replaced by the
+// one that follows from its hfta.layer: the sum of g aᵀ over rows, where a is
+// the input and g the output gradient. Each parameter's gradient is then
+// compared with finite differences of the loss along a direction of random
+// signs. If a bias is an additional column of its layer's weight, its gradient
+// is also compared with the sum of g. Every trained parameter must belong to a
+// layer.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -33,12 +36,12 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// The length of the step on each side of a finite difference, over all
-/// elements of a parameter together: short enough that the input of hardly any
-/// rectifier changes its sign.
+/// The Euclidean length of the vector by which a parameter is changed, in each
+/// direction, for a finite difference. It is so short that hardly any ReLU's
+/// input changes its sign.
 constexpr double kStep = 1e-6;
-/// The tolerances: relative to the gradient's length, and absolute, for the
-/// rounding errors of the loss divided by the step.
+/// The tolerance relative to the gradient's length, and the absolute one, which
+/// allows for rounding errors of the loss divided by the step.
 constexpr double kRelative = 2e-5, kAbsolute = 1e-7;
 
 uint64_t nextRandom(uint64_t &state) {
@@ -46,19 +49,20 @@ uint64_t nextRandom(uint64_t &state) {
   return state >> 33;
 }
 
-/// The copy that something belongs to; none if it holds for all copies.
+/// The copy to which a parameter or layer belongs; no value if it belongs to
+/// all copies.
 using Copy = std::optional<int64_t>;
 
 static bool isOf(Copy copy, int64_t number) { return !copy || *copy == number; }
 
-/// A parameter and what is known of its layers.
+/// A trained parameter, and the layers that use it.
 struct Parameter {
-  std::string name;     ///< its name in the copies' models
-  std::string gradient; ///< its gradient's variable, as programs name it
-  Copy copy;            ///< the copy whose own it is, if it is one's own
-  std::vector<Copy> uses;
-  /// The variables that hold the sums of output gradients, for each layer that
-  /// has this parameter as a column of its weight.
+  std::string name;       ///< name of its variable before fusion
+  std::string gradient;   ///< likewise, of its gradient's variable
+  Copy copy;              ///< the only copy that has the parameter
+  std::vector<Copy> uses; ///< copies of its layers, one entry per layer
+  /// For each layer whose weight has this parameter (a bias) as a column: the
+  /// variable that holds the sum of the output gradients, and the layer's copy.
   std::vector<std::pair<std::string, Copy>> columns;
 };
 
@@ -67,15 +71,24 @@ public:
   LayerCheck(ModuleOp module, ArrayRef<StringRef> fills)
       : module(module), builder(module.getContext()), fills(fills) {}
 
+  /// Finds the parameters, and rewrites the gradients. Fails, with a message,
+  /// if a parameter belongs to no layer.
   LogicalResult prepare();
+  /// Compiles the module into this process.
   LogicalResult compile();
+  /// Compares all gradients and prints a summary. Returns false, with a message
+  /// for each parameter that differs, if some do.
   bool compare();
 
 private:
+  /// Replaces the weight gradient of the layer by the rebuilt one.
   void replaceGradient(LayerOp layer);
+  /// If the layer's bias is a column of its weight, writes the sum of the
+  /// output gradients to a new variable.
   void writeColumn(LayerOp layer);
   void fillInputs();
   void run(StringRef part) { program->run(part); }
+  /// Runs the forward pass for all copies. Returns the loss of one copy.
   double computeLoss(int64_t copy);
   const hfta_tensor &find(StringRef name, int64_t copy) {
     const hfta_tensor *tensor = program->find(name, copy);
@@ -156,8 +169,8 @@ LogicalResult LayerCheck::prepare() {
     replaceGradient(layer);
     writeColumn(layer);
   }
-  // A gradient may be used above its layers, which stand at the end of their
-  // task.
+  // Layers are at the end of their task. The rebuilt gradients are defined
+  // there, but may be used earlier, so operations are sorted.
   for (LayerOp layer : layers)
     sortTopologically(layer->getBlock());
   bool ok = true;
@@ -249,8 +262,8 @@ bool LayerCheck::compareParameter(const Parameter &parameter, int64_t copy) {
   return false;
 }
 
-/// Compares the gradient of a bias with the sum of its columns' sums, where all
-/// of its uses are columns.
+/// Compares the gradient of a bias with the sum over its columns. Returns true
+/// without a comparison if some use of the bias isn't a column.
 bool LayerCheck::compareColumn(const Parameter &parameter, int64_t copy) {
   int64_t uses =
       llvm::count_if(parameter.uses, [&](Copy use) { return isOf(use, copy); });

@@ -1,4 +1,4 @@
-//===- RebuiltGradients.cpp - Weight gradients from layers ----------------===//
+//===- RebuiltGradients.cpp - Weight gradients computed from layers -------===//
 
 #include "RebuiltGradients.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -47,9 +47,10 @@ private:
     return ReshapeOp::create(builder, loc, value, to);
   }
 
-  /// Computes a convolution's weight gradient, where `large` has one window for
-  /// each element of `small`. It goes tap by tap, so that it shares nothing
-  /// with the gradients of the convolution ops.
+  /// Computes a convolution's weight gradient. `large` has one window for each
+  /// element of `small`: the input and the output gradient, or vice versa in a
+  /// transposed convolution. Each tap of the kernel is computed on its own, so
+  /// that no code is shared with the ops that compute gradients.
   Value convolve(Value large, Value small) {
     ArrayRef<int64_t> kernel = shape.drop_front(2);
     int64_t taps = 1;
@@ -64,7 +65,7 @@ private:
     return reshape(ConcatOp::create(builder, loc, parts, 2), shape);
   }
 
-  /// Pads with zeros, and with enough of them at the end for a whole stride.
+  /// Pads the spatial axes with zeros, as the layer's padding says.
   Value pad(Value large) {
     ArrayRef<int64_t> padding = *layer.getPadding();
     size_t axes = padding.size() / 2;
@@ -77,8 +78,8 @@ private:
                          builder.getFloatAttr(getElementType(large), 0.0));
   }
 
-  /// Picks each window's element at one tap; shaped as `small` except for
-  /// channels.
+  /// Returns each window's element at one tap. The result has the shape of
+  /// `small`, but the channels of `padded`.
   Value pickTap(Value padded, ArrayRef<int64_t> kernel, int64_t tap,
                 Value small) {
     SmallVector<int64_t> offsets(2, 0), strides(2, 1);
@@ -103,7 +104,8 @@ private:
     return reshape(value, {from[0], groups, from[1] / groups, positions});
   }
 
-  /// Multiplies, for each group, the channels of `small` by those of `patch`.
+  /// Multiplies the channels of `small` by those of `patch`, group by group,
+  /// and sums over samples and positions.
   Value multiplyGroups(Value patch, Value small) {
     AffineExpr n, g, p, s, c;
     bindDims(builder.getContext(), n, g, p, s, c);
@@ -117,8 +119,8 @@ private:
         TypeAttr());
   }
 
-  /// Multiplies a matrix that has ones where a lookup asks for a row by the
-  /// output gradients.
+  /// Computes an embedding's gradient: the one-hot matrix of the indices,
+  /// transposed, times the output gradients.
   Value lookUp() {
     int64_t rows = shape[0], width = shape[1];
     int64_t lookups = getLogicalType(input.getType()).getNumElements();
@@ -142,6 +144,8 @@ private:
         TypeAttr());
   }
 
+  /// Computes the gradient of a normalization's scale: output gradient times
+  /// input, summed over all axes that the scale lacks.
   Value scale() {
     Value product = MulOp::create(builder, loc, gradient, input);
     if (getShape(product) == shape)

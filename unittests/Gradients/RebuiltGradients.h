@@ -1,7 +1,8 @@
 //===- RebuiltGradients.h - Weight gradients from layers --------*- C++ -*-===//
 //
-// Uses hfta.layer as a second-order method does, which computes from a layer's
-// input and output gradient: here it computes the weight's gradient once more.
+// A second-order method such as K-FAC needs the input and the output gradient
+// of each layer, which hfta.layer names. To test that these are right, the
+// functions compute first-order gradients from them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_GRADIENTS_REBUILTGRADIENTS_H
@@ -11,12 +12,14 @@
 
 namespace mlir::hfta {
 
-/// Builds the sum of g aᵀ after `layer`, from its input and output gradient
-/// alone, in the weight's shape; null if the layer's kind is `other`.
+/// Builds the weight gradient from the layer's input a and output gradient g:
+/// the sum of g aᵀ over all rows, in the weight's shape. The new ops are
+/// inserted by `builder`. Returns null if the layer's kind is `other`.
 Value rebuildWeightGradient(OpBuilder &builder, LayerOp layer);
 
-/// Builds the sum of g over rows, flattened, for a layer whose bias is a
-/// column.
+/// Builds the sum of the layer's output gradient over all rows, as a tensor of
+/// one axis. It is the gradient of the layer's bias, which must be a column of
+/// its weight.
 Value sumOutputGradients(OpBuilder &builder, LayerOp layer);
 
 } // namespace mlir::hfta

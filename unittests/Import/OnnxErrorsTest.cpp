@@ -1,4 +1,4 @@
-//===- OnnxErrorsTest.cpp - Files that cannot be imported -----------------===//
+//===- OnnxErrorsTest.cpp - Files that can't be imported ------------------===//
 
 #include "OnnxTestModel.h"
 
@@ -18,7 +18,8 @@ namespace {
 const std::string kPorts =
     port("input", "x", {2, 3}) + port("output", "y", {2, 3});
 
-/// Returns the only message of importing a graph, which must fail as `failure`.
+/// Imports a graph, and checks that this fails as `failure` with one message.
+/// Returns the message.
 std::string getError(const std::string &graph,
                      OnnxFailure failure = OnnxFailure::input,
                      int64_t opset = 17) {
@@ -38,7 +39,8 @@ TEST(OnnxErrors, NotAModel) {
   }
 }
 
-/// Returns the message of opening a path that is no file.
+/// Opens a path that isn't a regular file, and checks that this fails. Returns
+/// the message.
 std::string getOpenError(const std::string &path) {
   Importer importer;
   OnnxFailure failure = OnnxFailure::none;
@@ -101,7 +103,8 @@ TEST(OnnxErrors, EverythingUnsupportedAtOnce) {
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
 }
 
-/// Values inside the graph of an unsupported node don't matter.
+/// An unsupported node (Loop, Scan) is reported, but not what its body
+/// contains, such as a tensor of strings.
 TEST(OnnxErrors, GraphsInsideOfUnsupportedNodes) {
   std::string body = port("input", "iteration", {}, 7) +
                      port("input", "cond_in", {}, 9) + port("input", "x", {2}) +
@@ -144,7 +147,8 @@ TEST(OnnxErrors, UnsupportedTensorsBesideUnsupportedNodes) {
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
 }
 
-/// A model without operators of ONNX's own domain needs no operator set of it.
+/// A model that uses no operators of ONNX's default domain needn't name an
+/// operator set of that domain.
 TEST(OnnxErrors, OtherDomainsAlone) {
   ::onnx::ModelProto model =
       makeModel(kPorts + node("Adam", "a", {"x"}, {"y"},
@@ -166,7 +170,7 @@ TEST(OnnxErrors, OperatorsOfOurDomain) {
                 "node 'a' (Detach): operator of domain 'hfta' is not "
                 "supported: this version knows 'StopGradient'"}));
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
-  // In the standard's domain there is no such operator.
+  // ONNX's default domain has no operator StopGradient.
   imported = Importer().import(
       makeModel(kPorts + node("StopGradient", "a", {"x"}, {"y"})));
   EXPECT_EQ(imported.messages.size(), 1u);
@@ -517,7 +521,8 @@ TEST(OnnxErrors, Losses) {
             "int64");
 }
 
-/// Damaged files are reported or imported; none crashes the importer.
+/// Imports randomly damaged files. Each is imported or reported, and none
+/// crashes the importer.
 TEST(OnnxErrors, DamagedFiles) {
   std::string bytes =
       makeModel(

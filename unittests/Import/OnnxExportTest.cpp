@@ -1,4 +1,4 @@
-//===- OnnxExportTest.cpp - hfta.model to ONNX ----------------------------===//
+//===- OnnxExportTest.cpp - Export of imported models to ONNX -------------===//
 
 #include "Hfta/Export/Onnx/Export.h"
 #include "OnnxTestModel.h"
@@ -12,7 +12,8 @@ using namespace mlir::hfta::test;
 
 namespace {
 
-/// A model that was imported for a job of batch 4, then exported again.
+/// A model that was imported for micro-batches of `batch` samples, then
+/// exported again.
 struct Exported {
   OnnxExportTemplate parts;
   ::onnx::ModelProto header;
@@ -35,7 +36,7 @@ struct Exported {
     EXPECT_TRUE(graph.ParseFromString(parts.graph));
   }
 
-  /// Returns the kinds of all nodes except constants, in order.
+  /// Returns the operators of all nodes except constants, in the graph's order.
   std::vector<std::string> getOps() const {
     std::vector<std::string> ops;
     for (const ::onnx::NodeProto &node : graph.node())
@@ -84,7 +85,8 @@ TEST(OnnxExport, InferenceMode) {
 }
 
 TEST(OnnxExport, WhatTrainingNeeds) {
-  // The operator of our domain stays, and is defined for others.
+  // Hfta's own operator is exported as it is, with a function that defines it
+  // for other runtimes.
   std::string graph =
       port("input", "x", {-1, 2}) + weight("scale", {2}) + weight("bias", {2}) +
       weight("mean", {2}) + weight("variance", {2}) +
@@ -120,7 +122,8 @@ TEST(OnnxExport, WhatTrainingNeeds) {
   EXPECT_EQ(header.metadata_props(0).value(), "mean\nvariance");
 }
 
-/// One node of many operands is imported as many ops, whose name is its own.
+/// A Sum of 10000 operands is imported as 9999 additions with the name of the
+/// node. The exporter makes their names unique.
 TEST(OnnxExport, ManyValuesOfOneName) {
   std::vector<std::string> operands(10000, "x");
   Exported exported(port("input", "x", {-1, 2}) +
@@ -160,8 +163,8 @@ TEST(OnnxExport, ReshapesFollowTheBatch) {
 }
 
 TEST(OnnxExport, TheBatchMayShareAnAxis) {
-  // The shapes are [batch, 5, 6] -> [5, batch, 6] -> [5 * batch, 6] -> [5,
-  // batch * 2, 3].
+  // The batch axis moves, and is joined with another one: [batch, 5, 6] -> [5,
+  // batch, 6] -> [5 * batch, 6] -> [5, batch * 2, 3].
   std::string permute = listAttribute("perm", {1, 0, 2});
   Exported exported(
       port("input", "x", {-1, 5, 6}) + weight("w", {6, 6}) +
@@ -203,7 +206,8 @@ TEST(OnnxExport, BroadcastOutputsFollowTheBatch) {
   EXPECT_EQ(exported.getOps(), (Ops{"Shape", "Concat", "Expand", "Concat"}));
 }
 
-/// Adds 4 of a sample's rows to 6 others of it.
+/// Returns a graph that scatters the 4 rows of each sample of x into the 6 rows
+/// of that sample of z, combined by `reduction`.
 std::string makeScatterGraph(const std::string &reduction) {
   std::string swap = listAttribute("perm", {1, 0, 2});
   return port("input", "x", {-1, 4, 2}) + port("input", "z", {-1, 6, 2}) +
@@ -238,8 +242,9 @@ TEST(OnnxExport, ScatteringRoundTrip) {
   }
 }
 
-/// The scattered axes aren't at the front, several axes hold places, and the
-/// batch is among the axes that stay.
+/// Exports a scatter_add along axis 1 with indices of rank 2. ONNX's ScatterND
+/// wants the scattered axes in front, so the exporter adds transposes that move
+/// them before the batch axis, and back.
 TEST(OnnxExport, ScatteringAlongInnerAxes) {
   Importer importer;
   OnnxImportOptions options;
@@ -321,7 +326,7 @@ TEST(OnnxExport, RefusesWhatHasNoCounterpart) {
                                 port("output", "y", {-1, 3})),
                       options);
   ASSERT_TRUE(imported.model);
-  // Padding between elements can't be exported.
+  // ONNX's Pad can't add elements between others, as this hfta.pad does.
   imported.model.walk([&](ReluOp op) {
     OpBuilder builder(op);
     int64_t none[] = {0, 0}, gaps[] = {0, 1}, cut[] = {1, 1};

@@ -1,4 +1,4 @@
-//===- OnnxFunctionsTest.cpp - Functions of a file, and dead nodes --------===//
+//===- OnnxFunctionsTest.cpp - Functions in ONNX files, and dead nodes ----===//
 
 #include "OnnxTestModel.h"
 
@@ -22,7 +22,8 @@ std::string quoteAll(const std::string &key,
   return text;
 }
 
-/// Returns the text of a function of the domain 'my'.
+/// Returns the text of a function of domain `my`. `nodes` is the text of its
+/// nodes, `more` that of its other fields.
 std::string function(const std::string &name, std::vector<std::string> inputs,
                      std::vector<std::string> outputs, const std::string &nodes,
                      const std::string &more = "opset_import { version: 17 }") {
@@ -31,6 +32,7 @@ std::string function(const std::string &name, std::vector<std::string> inputs,
          more + " }\n";
 }
 
+/// Returns the text of a node that calls a function of domain `my`.
 std::string call(const std::string &name, const std::string &nodeName,
                  std::vector<std::string> inputs,
                  std::vector<std::string> outputs,
@@ -38,12 +40,14 @@ std::string call(const std::string &name, const std::string &nodeName,
   return node(name, nodeName, inputs, outputs, "domain: 'my' " + attributes);
 }
 
-/// Returns the text of a number that is an attribute of the function.
+/// Returns the text of a float attribute for a node in a function. Its value is
+/// that of the attribute `meant` of the function's call.
 std::string reference(const std::string &name, const std::string &meant) {
   return "attribute { name: '" + name + "' ref_attr_name: '" + meant +
          "' type: FLOAT } ";
 }
 
+/// Returns a model with functions, given as texts, which imports domain `my`.
 ::onnx::ModelProto makeModel(const std::string &functions,
                              const std::string &graph, int64_t opset = 17) {
   return parseModel(
@@ -52,6 +56,7 @@ std::string reference(const std::string &name, const std::string &meant) {
       graph + " }");
 }
 
+/// Returns the module that the model is imported as, in text form.
 std::string getText(const ::onnx::ModelProto &model) {
   Imported imported = Importer().import(model);
   EXPECT_TRUE(imported.model)
@@ -59,13 +64,16 @@ std::string getText(const ::onnx::ModelProto &model) {
   return imported.text;
 }
 
-/// Checks that a graph with functions is imported as another graph is.
+/// Checks that a graph that calls functions is imported as the same module as
+/// an equivalent graph without them, of operator set `opset`.
 void expectEqual(const std::string &functions, const std::string &graph,
                  const std::string &equivalent, int64_t opset = 17) {
   EXPECT_EQ(getText(makeModel(functions, graph)),
             getText(makeModel("", equivalent, opset)));
 }
 
+/// Imports a model, and checks that this fails as `failure` with one message.
+/// Returns the message.
 std::string getError(const ::onnx::ModelProto &model, OnnxFailure failure) {
   Imported imported = Importer().import(model);
   EXPECT_EQ(imported.failure, failure);
@@ -102,7 +110,9 @@ TEST(OnnxFunctions, Nested) {
                   node("Relu", "6", {"b2"}, {"y"}));
 }
 
-/// The field `attribute_proto` of newer versions of ONNX.
+/// Gives the first function a default for one of its attributes. This is field
+/// 11, `attribute_proto`, of newer versions of ONNX, which the schema of this
+/// build lacks.
 void addDefault(::onnx::ModelProto &model, const std::string &name,
                 float value) {
   ::onnx::AttributeProto attribute;
@@ -125,18 +135,19 @@ TEST(OnnxFunctions, Attributes) {
     return getText(makeModel("", kPorts + node("LeakyRelu", "l", {"x"}, {"y"},
                                                attribute("alpha", alpha))));
   };
-  // The call gives the attribute.
+  // The call gives the attribute, also through another function.
   EXPECT_EQ(getText(makeModel(leaky, kPorts + call("leaky", "c", {"x"}, {"y"},
                                                    attribute("slope", 0.25)))),
             plain(0.25));
   EXPECT_EQ(getText(makeModel(inner, kPorts + call("outer", "c", {"x"}, {"y"},
                                                    attribute("steep", 0.125)))),
             plain(0.125));
-  // The operator's default.
+  // Without a value from the call, the operator's default holds.
   ::onnx::ModelProto model =
       makeModel(leaky, kPorts + call("leaky", "c", {"x"}, {"y"}));
   EXPECT_EQ(getText(model), plain(0.01));
-  // The function's default, and a call that overrides it.
+  // The function's default takes precedence over the operator's, and the call's
+  // value over both.
   addDefault(model, "slope", 0.5);
   EXPECT_EQ(getText(model), plain(0.5));
   model = makeModel(leaky, kPorts + call("leaky", "c", {"x"}, {"y"},
@@ -161,7 +172,8 @@ TEST(OnnxFunctions, AbsentOperandsAndResults) {
   }
 }
 
-/// Outputs that are an input, or another output.
+/// An output of a function may be one of its inputs, or the same value as
+/// another output.
 TEST(OnnxFunctions, CopiedOutputs) {
   std::string copies = function("copies", {"a"}, {"a", "r", "r"},
                                 node("Exp", "e", {"a"}, {"r"}));
@@ -198,12 +210,12 @@ TEST(OnnxFunctions, Branches) {
                   node("Exp", "3", {"h"}, {"b"}) +
                   node("Mul", "4", {"b", "b"}, {"y"}));
   std::string half = "initializer { name: 'k' data_type: 1 float_data: 0.5 }";
-  // Initializers inside of branches are constants.
+  // Initializers inside of branches are constants rather than variables.
   std::string text =
       getText(makeModel(square + chosen, kPorts + condition(0) + twice));
   EXPECT_EQ(text.find("hfta.variable"), std::string::npos) << text;
   EXPECT_EQ(text.find("hfta.mul"), std::string::npos) << text;
-  // Branches of the graph itself may call functions, too.
+  // Branches outside of functions may call functions, too.
   expectEqual(
       square,
       kPorts + condition(1) +
@@ -214,8 +226,8 @@ TEST(OnnxFunctions, Branches) {
       kPorts + node("Mul", "m", {"x", "x"}, {"y"}));
 }
 
-/// Names inside of functions differ from all names around them, also if calls
-/// have equal names or none, and messages name the calls.
+/// Expanded calls have values with unique names, even if calls have equal names
+/// or none. Messages name the calls that lead to a node.
 TEST(OnnxFunctions, Names) {
   std::string inner = function(
       "inner", {"a"}, {"r"},
@@ -241,7 +253,8 @@ TEST(OnnxFunctions, Names) {
           node("Exp", "3", {"b"}, {"c"}) + node("Neg", "4", {"c"}, {"y"}));
 }
 
-/// Softmax flattens its operand in operator set 12.
+/// A function's nodes are read by the function's operator set, here 12, in
+/// which Softmax flattens its operand.
 TEST(OnnxFunctions, OperatorSets) {
   std::string ports =
       port("input", "x", {2, 3, 4}) + port("output", "y", {2, 3, 4});
@@ -250,7 +263,7 @@ TEST(OnnxFunctions, OperatorSets) {
                "opset_import { version: 12 }");
   expectEqual(old, ports + call("old", "c", {"x"}, {"y"}),
               ports + node("Softmax", "s", {"x"}, {"y"}), 12);
-  // Branches belong to their function.
+  // The operator set of a function also holds for branches in it.
   std::string yes = "initializer { name: 'c' data_type: 9 int32_data: 1 } ";
   std::string branches = function(
       "old", {"c", "a"}, {"r"},
@@ -261,15 +274,16 @@ TEST(OnnxFunctions, OperatorSets) {
       "opset_import { domain: 'ai.onnx' version: 12 }");
   expectEqual(branches, ports + yes + call("old", "c", {"c", "x"}, {"y"}),
               ports + node("Softmax", "s", {"x"}, {"y"}), 12);
-  // The graph around the function needs no operator set.
+  // A graph that only calls functions needs no operator set of ONNX.
   ::onnx::ModelProto model =
       makeModel(old, ports + call("old", "c", {"x"}, {"y"}));
   model.mutable_opset_import()->DeleteSubrange(0, 1);
   EXPECT_NE(getText(model), "");
 }
 
-/// A function takes precedence over ONNX's operator; the newer field `overload`
-/// chooses among functions of one name.
+/// A function takes precedence over the operator of ONNX with its name. The
+/// field `overload` of newer versions of ONNX distinguishes functions with the
+/// same name.
 TEST(OnnxFunctions, Lookup) {
   ::onnx::ModelProto model =
       makeModel(function("Relu", {"a"}, {"r"}, node("Exp", "e", {"a"}, {"r"})),
@@ -291,9 +305,10 @@ TEST(OnnxFunctions, Lookup) {
   EXPECT_NE(getText(model).find("hfta.neg"), std::string::npos);
 }
 
-/// A file may define Hfta's own operators for other runtimes, in terms that
-/// lack what an operator says of gradients. Other functions of that domain are
-/// functions like any.
+/// A file may define Hfta's own operators as functions, so that other runtimes
+/// can run it. The importer ignores these functions, because they can't express
+/// an operator's effect on gradients. It expands other functions of domain
+/// `hfta`.
 TEST(OnnxFunctions, OwnOperators) {
   std::string own = "domain: 'hfta' ";
   std::string stop = node("StopGradient", "s", {"x"}, {"h"}, own);
@@ -317,7 +332,8 @@ TEST(OnnxFunctions, OwnOperators) {
   }
 }
 
-/// Initializers keep their roles where functions read them.
+/// An initializer has the same role (parameter, constant, running statistics)
+/// whether a node reads it directly or within a function.
 TEST(OnnxFunctions, Roles) {
   std::string block = function(
       "block", {"a", "shape", "scale", "shift", "mean", "variance"}, {"r"},
@@ -347,7 +363,7 @@ TEST(OnnxFunctions, Recursion) {
   EXPECT_EQ(getError(one + other, kPorts + call("f", "n", {"x"}, {"y"})),
             "node 'n/c/d' (f): function 'my::f' calls itself: my::f → my::g → "
             "my::f");
-  // Functions that nothing calls don't matter.
+  // A recursive function that isn't called is no error.
   EXPECT_NE(
       getText(makeModel(one + other, kPorts + node("Relu", "r", {"x"}, {"y"}))),
       "");
@@ -400,8 +416,9 @@ TEST(OnnxFunctions, WrongFunctions) {
             "node 'n' (f): function 'my::f' defines its value 'a' twice");
 }
 
-/// Functions that call another one twice each, and functions inside of each
-/// other.
+/// The number of expanded nodes and the depth of nested calls are limited. A
+/// small file can reach 2^40 nodes by functions that each call another one
+/// twice.
 TEST(OnnxFunctions, Growth) {
   auto chain = [](int count, bool twice) {
     std::string text =
@@ -428,7 +445,8 @@ TEST(OnnxFunctions, Growth) {
             "");
 }
 
-/// A call that copies its operand is a node for each of its outputs.
+/// The limit on expanded nodes also counts those that copy a function's input
+/// to its outputs.
 TEST(OnnxFunctions, GrowthByCopies) {
   std::vector<std::string> copies(100, "a"), results = {"r"};
   for (int i = 1; i < 100; ++i)
@@ -448,7 +466,8 @@ TEST(OnnxFunctions, GrowthByCopies) {
             std::string::npos);
 }
 
-/// Nodes that take an attribute of their call have a copy of it each.
+/// Each node that refers to an attribute of its call gets a copy of the
+/// attribute. The memory of these copies is limited, too.
 TEST(OnnxFunctions, GrowthByAttributes) {
   std::string nodes;
   std::vector<std::string> names;
@@ -491,13 +510,15 @@ TEST(OnnxDeadNodes, AreDropped) {
         "initializer { name: 's' data_type: 8 string_data: 't' } " +
             node("Equal", "n", {"s", "s"}, {"d"}),
         std::string("initializer { name: 's' data_type: 8 } "),
-        // As a setting, the weight would be a constant.
+        // If this node were imported, `w` would be a constant shape rather than
+        // a trained parameter.
         node("Reshape", "n", {"x", "w"}, {"d"})})
     EXPECT_EQ(getText(makeModel(f, live + dead)), getText(makeModel("", live)))
         << dead;
 }
 
-/// Outputs that only dead nodes read aren't used.
+/// If only dead nodes read an output, it counts as unused. Dropout's mask is
+/// supported only if it is unused.
 TEST(OnnxDeadNodes, UnusedOutputs) {
   auto dropout = [](const std::string &more) {
     return kPorts + node("Dropout", "d", {"x"}, {"y", "mask"}) + more;
@@ -530,8 +551,8 @@ TEST(OnnxDeadNodes, InsideOfBranchesAndFunctions) {
               kPorts + node("Exp", "e", {"x"}, {"y"}));
 }
 
-/// A node that an output of the graph needs is kept, and an invalid file is
-/// refused wherever its fault is.
+/// A node isn't dead if an output of the graph depends on it. An invalid file
+/// is refused even if only dead nodes or unused initializers are wrong.
 TEST(OnnxDeadNodes, AreChecked) {
   EXPECT_EQ(getError("",
                      kPorts + node("Relu", "r", {"x"}, {"y"}) +

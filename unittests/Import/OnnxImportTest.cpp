@@ -1,4 +1,4 @@
-//===- OnnxImportTest.cpp - The ops that ONNX graphs become ---------------===//
+//===- OnnxImportTest.cpp - Modules that ONNX graphs are imported as ------===//
 
 #include "OnnxTestModel.h"
 
@@ -12,19 +12,22 @@ using namespace mlir::hfta::test;
 
 namespace {
 
+/// Returns options for a job with micro-batches of `size` samples.
 OnnxImportOptions batchOf(int64_t size) {
   OnnxImportOptions options;
   options.microBatch = size;
   return options;
 }
 
+/// Returns options for executing a graph as it is, without training.
 OnnxImportOptions asWritten() {
   OnnxImportOptions options;
   options.training = false;
   return options;
 }
 
-/// Imports the model of one Einsum.
+/// Imports a graph of one node Einsum, with result y. `ports` is the text of
+/// its inputs and outputs.
 Imported importEinsum(const std::string &equation, const std::string &ports,
                       std::vector<std::string> operands) {
   return Importer().import(
@@ -66,8 +69,9 @@ TEST(OnnxImport, EinsumBroadcastsEllipses) {
   EXPECT_TRUE(imported.contains("-> (tensor<2x4xf32>"));
 }
 
-/// A node that adds the parameter `w` if the size of x' axis 1, `width`, is 3,
-/// and takes the exponential otherwise.
+/// Returns the text of nodes that compute the output y from the input x: by
+/// `thenBranch` if axis 1 of x has size 3, otherwise as exp(x). `width` is the
+/// size of that axis. `thenBranch` may read the parameter `w`.
 std::string conditional(const std::string &thenBranch, int64_t width) {
   return node("Shape", "shape", {"x"}, {"s"}) + integers("one", {1}) +
          integers("three", {3}) + node("Gather", "size", {"s", "one"}, {"n"}) +
@@ -202,7 +206,8 @@ TEST(OnnxImport, ShapeArithmeticIsFolded) {
   EXPECT_FALSE(imported.contains("hfta.constant"));
 }
 
-/// The graph of a product with one size of the input's, to which `more` leads.
+/// Returns a graph that multiplies x by a number computed from its shape: by n,
+/// the size of `axis`, or by m, which the nodes `more` compute from n.
 std::string multiplied(int64_t axis, const std::string &more = "") {
   return port("input", "x", {-1, 3}) + node("Shape", "s", {"x"}, {"shape"}) +
          integers("axis", {axis}) +
@@ -221,7 +226,7 @@ TEST(OnnxImport, NumbersThatDependOnTheBatchSizeAreMarked) {
     ASSERT_TRUE(imported.model);
     EXPECT_TRUE(imported.contains(kMark.str())) << imported.text;
   }
-  // Another size may equal the batch size, and a quotient may not depend on it.
+  // Axis 1 only happens to have the batch size, and n / n doesn't depend on n.
   for (const std::string &graph : {multiplied(1), multiplied(0, itself)}) {
     Imported imported = Importer().import(makeModel(graph), batchOf(3));
     ASSERT_TRUE(imported.model);
@@ -259,7 +264,9 @@ TEST(OnnxImport, DiagonalBeyondTheMatrix) {
   }
 }
 
-/// A small file can ask for any amount of arithmetic on constants.
+/// The importer evaluates constant nodes only up to a limit, because a small
+/// file can ask for any amount of arithmetic. The remaining nodes are left to
+/// the compiled program.
 TEST(OnnxImport, LongArithmeticIsLeftToTheProgram) {
   std::string graph = integers("zero", {0}) + integers("one", {1}) +
                       integers("size", {10000}) +
@@ -272,7 +279,7 @@ TEST(OnnxImport, LongArithmeticIsLeftToTheProgram) {
     graph += node("Add", "a" + std::to_string(index),
                   {"sum" + std::to_string(index), "one"},
                   {"sum" + std::to_string(index + 1)});
-  // Shapes are evaluated nevertheless.
+  // A shape is evaluated even beyond the limit.
   graph +=
       node("Add", "two", {"one", "one"}, {"two"}) +
       node("Tile", "tile", {"sum" + std::to_string(kAdditions), "two"}, {"y"}) +
@@ -361,7 +368,7 @@ TEST(OnnxImport, DropoutInAJob) {
   Imported imported = Importer().import(makeModel(graph), batchOf(3));
   ASSERT_TRUE(imported.model);
   EXPECT_TRUE(imported.contains("hfta.constant dense<2.500000e-01>"));
-  // The number is FNV-1a of "y".
+  // The stream's number is the FNV-1a hash of "y".
   EXPECT_TRUE(imported.contains("[3, 4] stream 3414841551979943252 "
                                 "{per_sample}"))
       << imported.text;
@@ -407,7 +414,8 @@ TEST(OnnxImport, Freeze) {
 }
 
 TEST(OnnxImport, WhatIsTrained) {
-  // A scalar and an operand of shape arithmetic are constants, not parameters.
+  // A scalar (`scalar`) and an operand of shape arithmetic (`sizes`) are
+  // constants, not parameters.
   Imported imported = Importer().import(
       makeModel(
           port("input", "x", {-1, 2}) + weight("w", {2}) +
@@ -431,8 +439,8 @@ TEST(OnnxImport, WhatIsTrained) {
   EXPECT_TRUE(imported.contains("to [2, 1, 2]"));
 }
 
-// The exact value of a constant that f32 can't represent is noted, also after
-// arithmetic on it.
+/// A constant that f32 can't represent exactly, such as 0.1, also keeps its
+/// value in f64.
 TEST(OnnxImport, ConstantsInNaturalTypes) {
   Imported imported = Importer().import(
       makeModel(port("input", "x", {-1, 2}) + weight("w", {2, 2}) +
@@ -522,7 +530,7 @@ TEST(OnnxImport, SampleShapesBindSymbols) {
             "axis 'size' is 3 elsewhere but 4 in input 'z'");
 }
 
-/// An axis without a name is named by its input and number.
+/// In `dims`, an axis without a name is called INPUT.NUMBER.
 TEST(OnnxImport, DimsBindAxesWithoutNames) {
   std::string graph =
       "input { name: 'x' type { tensor_type { elem_type: 1 shape { dim { } "
@@ -549,7 +557,7 @@ TEST(OnnxImport, DimsBindAxesWithoutNames) {
             "no axis of the model's inputs is called 'x.2'");
 }
 
-/// Arithmetic on halves is evaluated at compile time too.
+/// Arithmetic on f16 (10) and bf16 (16) is evaluated at compile time.
 TEST(OnnxImport, HalvesAreEvaluated) {
   for (int type : {10, 16}) {
     std::string number = std::to_string(type);

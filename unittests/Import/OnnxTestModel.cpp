@@ -1,4 +1,4 @@
-//===- OnnxTestModel.cpp - Models written as text -------------------------===//
+//===- OnnxTestModel.cpp - ONNX models written as text --------------------===//
 
 #include "OnnxTestModel.h"
 

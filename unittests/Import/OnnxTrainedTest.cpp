@@ -15,8 +15,10 @@ using namespace mlir::hfta::test;
 
 namespace {
 
+/// The rule that decided whether an initializer is trained, by its name.
 using Rules = std::map<std::string, TrainingRule>;
 
+/// Returns the rules noted on the variables of an imported model.
 Rules getRules(const Imported &imported) {
   Rules rules;
   if (!imported.model)
@@ -37,6 +39,8 @@ OnnxImportOptions batchOf2() {
   return options;
 }
 
+/// Imports a graph, given without its ports: input x and output y, both [batch,
+/// 4]. `list` is the metadata entry `hfta.parameters`. Returns the rules.
 Rules import(const std::string &graph,
              std::optional<std::string> list = std::nullopt,
              const OnnxImportOptions &options = batchOf2(),
@@ -52,7 +56,8 @@ Rules import(const std::string &graph,
   return getRules(Importer().import(model, options));
 }
 
-/// Returns the messages of importing a model whose metadata has this entry.
+/// Imports a model whose metadata entry `hfta.parameters` is `list`, and checks
+/// that this fails. Returns the messages.
 std::vector<std::string> importBad(const std::string &list) {
   ::onnx::ModelProto model = makeModel(
       port("input", "x", {-1, 4}) + weight("w", {4}) + integers("axes", {1}) +
@@ -99,7 +104,8 @@ TEST(OnnxTrained, NamesOfAnExportersMaking) {
                           {"val_scale", TrainingRule::parameter}}));
 }
 
-/// Returns the rule for a tensor that is subtracted from the model's input.
+/// Returns the rule for an initializer of this name, which a node subtracts
+/// from the model's input.
 TrainingRule ruleOfOperand(const std::string &name) {
   return import(weight(name, {4}) + node("Sub", "s", {"x", name}, {"y"}))[name];
 }
@@ -115,13 +121,14 @@ TEST(OnnxTrained, NamesOfComputedConstants) {
         "Const", "Const_3:0", "model/sub/ReadVariableOp:0", "input_AvgImg",
         "model/xy:0", "view_", "_1"})
     EXPECT_EQ(ruleOfOperand(name), TrainingRule::parameter) << name;
-  // An exporter may compute a layer's weight, too.
+  // The weight of a layer is trained even if its name says that an exporter
+  // computed it.
   EXPECT_EQ(import(weight("mul_3", {4, 4}) +
                    node("MatMul", "m", {"x", "mul_3"}, {"y"})),
             (Rules{{"mul_3", TrainingRule::layer}}));
 }
 
-/// Returns the notes on an import.
+/// Returns the importer's notes on what is trained in a graph.
 std::vector<std::string>
 getNotes(const std::string &graph,
          const OnnxImportOptions &options = batchOf2()) {
@@ -154,7 +161,7 @@ TEST(OnnxTrained, TensorsThatLookLikeConstants) {
   for (const char *name : {"w", "W_1", "b0", "block.0", "my_scale", "LayerBias",
                            "pos_embedding", "gamma", "arange"})
     EXPECT_EQ(getNotes(operand("Mul", name)), Notes()) << name;
-  // A weight and a bias of a layer are none, whatever their names.
+  // A layer's weight and bias don't look like constants, whatever their names.
   EXPECT_EQ(getNotes(weight("first", {4, 4}) + weight("second", {4}) +
                      node("MatMul", "m", {"x", "first"}, {"m"}) +
                      node("Add", "a", {"m", "second"}, {"y"})),
@@ -164,7 +171,7 @@ TEST(OnnxTrained, TensorsThatLookLikeConstants) {
   EXPECT_EQ(getNotes(operand("Sub", "input_AvgImg"), options), Notes());
 }
 
-/// Returns the text of a Constant node with a float tensor of 0.25, 0.5, ...
+/// Returns the text of a Constant node that holds floats 0.25, 0.5, …
 std::string constant(const std::string &name, std::vector<int64_t> shape) {
   std::string tensor = weight("t", std::move(shape));
   tensor = tensor.substr(tensor.find('{'));
@@ -190,7 +197,7 @@ TEST(OnnxTrained, ConstantsOfLayers) {
       import(graph, std::nullopt, options),
       (Rules{{"b", TrainingRule::trainable}, {"w", TrainingRule::trainable}}));
   EXPECT_EQ(getNotes(graph, options), Notes());
-  // The file may list any of its constants.
+  // The list in the file may name any constant, also one of no layer.
   EXPECT_EQ(
       import(graph, "w\noffset"),
       (Rules{{"w", TrainingRule::listed}, {"offset", TrainingRule::listed}}));
@@ -203,7 +210,7 @@ TEST(OnnxTrained, ConstantsOfLayers) {
   EXPECT_EQ(imported.messages,
             (std::vector<std::string>{
                 "freeze pattern 'b' matches no parameter of the model"}));
-  // Without a training they are constants.
+  // If nothing is trained, they stay constants even though the file lists them.
   options = batchOf2();
   options.training = false;
   EXPECT_EQ(import(graph, "w", options), Rules());
@@ -236,13 +243,14 @@ TEST(OnnxTrained, ConstantsOfEachLayer) {
       constant("v", {4}) +
       node("BatchNormalization", "n", {"x", "s", "b", "m", "v"}, {"y"});
   Rules rules{{"b", kTrained}, {"s", kTrained}};
-  // Running statistics are kept up.
+  // The mean m and the variance v are running statistics: they are updated, not
+  // trained.
   rules["m"] = rules["v"] = TrainingRule::none;
   expect(norm, rules);
 }
 
 TEST(OnnxTrained, ScoresAreNoLayer) {
-  // A mask that is added to a product of activations is no bias.
+  // A mask that is added to a product of two activations isn't a bias.
   Rules rules = import(weight("val_1", {2, 2}) + weight("val_2", {2, 4}) +
                        node("Transpose", "t", {"x"}, {"t"}) +
                        node("MatMul", "s", {"x", "t"}, {"s"}) +
@@ -254,7 +262,8 @@ TEST(OnnxTrained, ScoresAreNoLayer) {
 }
 
 TEST(OnnxTrained, GroupNormalization) {
-  // Ones and zeros normalize the groups; scale and shift follow.
+  // Exporters write a group normalization as an InstanceNormalization with
+  // scale 1 and shift 0, followed by the layer's own scale and shift.
   auto splat = [](const std::string &name, int value) {
     return "initializer { name: '" + name + "' dims: 2 data_type: 1 " +
            "float_data: " + std::to_string(value) +
@@ -372,8 +381,9 @@ TEST(OnnxTrained, BadLists) {
                       "1"}));
 }
 
-/// Imports a batch normalization whose running statistics are called `mean` and
-/// `variance`, or the nodes that lead to y, with this list of frozen ones.
+/// Imports a batch normalization, or other `nodes` that compute y, where
+/// initializers `mean` and `variance` are the running statistics. `frozen` is
+/// the metadata entry `hfta.frozen_statistics`.
 Imported
 importNorm(const std::string &frozen,
            const std::string &nodes = node("BatchNormalization", "n",
@@ -413,8 +423,9 @@ TEST(OnnxTrained, FrozenStatistics) {
                       "JSON array of names, but isn't one"}));
 }
 
-/// Each name by which nodes read running statistics stands for its own ones,
-/// although they begin with the values of one initializer.
+/// Nodes may read one initializer by several names, through Identity. Each name
+/// then has its own running statistics, which only begin with the same values,
+/// and is frozen on its own.
 TEST(OnnxTrained, FrozenStatisticsOfSeveralNames) {
   auto import = [](const std::string &frozen) {
     return importNorm(

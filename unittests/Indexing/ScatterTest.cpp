@@ -1,8 +1,9 @@
-//===- ScatterTest.cpp - Sums of elements that indices choose -------------===//
+//===- ScatterTest.cpp - Scatter ops compared with loops ------------------===//
 //
-// The op runs through all of the compiler's phases and is compared with a loop
-// over the indices. Each element adds its updates in their order, so the
-// results must be identical to the last bit.
+// Tests hfta.scatter_add, hfta.scatter_reduce and hfta.segment_sum. They run
+// through all of the compiler's phases and are compared with loops over the
+// indices. Each element adds its updates in the order of the indices, so the
+// results must be equal to the last bit.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -21,17 +22,21 @@ using Sizes = std::vector<int64_t>;
 
 constexpr int64_t kCopies = 3;
 
-/// A scatter_add, or scatter_reduce, into a tensor with the axes `before`,
-/// `slices` and `after`.
+/// A test case: a scatter_add or scatter_reduce into a tensor of shape
+/// [before…, slices, after…].
 struct ScatterCase {
   std::string name;
   Sizes before, indices, after;
   int64_t slices;
-  /// The number of slices that indices choose from; the others have no update.
+  /// Indices select only the first `chosen` slices, so that the other slices
+  /// have no update.
   int64_t chosen;
   std::string indexType = "i64";
-  enum { ofCopies, shared, constant } owner = ofCopies; ///< the indices' owner
-  /// The kind of a scatter_reduce into @g; empty: a scatter_add.
+  /// Whether each copy has its own indices, or all copies share a variable or a
+  /// constant.
+  enum { ofCopies, shared, constant } owner = ofCopies;
+  /// The kind of a scatter_reduce into the old value of @g. If empty, the op is
+  /// a scatter_add.
   std::string reduction = "";
 };
 
@@ -57,8 +62,9 @@ std::string printType(std::initializer_list<Sizes> shape,
   return text + element + encoding + ">";
 }
 
-/// Prints a task that reads variables and adds %sum, which `ops` compute, to
-/// @g.
+/// Returns the text of a module whose task reads variables and adds to @g the
+/// value %sum, which `ops` compute. `variables` are names and types, `result`
+/// is the type of @g.
 std::string
 printModule(const std::vector<std::pair<std::string, std::string>> &variables,
             const std::string &ops, const std::string &result) {
@@ -82,7 +88,7 @@ uint32_t next(uint32_t &state) {
   return state >> 8;
 }
 
-/// Draws numbers with so many digits that each sum of floats is rounded.
+/// Draws numbers. Floats have so many digits that additions of them round.
 template <typename T>
 std::vector<T> drawNumbers(int64_t count, uint32_t &state) {
   std::vector<T> numbers;
@@ -91,8 +97,8 @@ std::vector<T> drawNumbers(int64_t count, uint32_t &state) {
   return numbers;
 }
 
-/// Draws indices, some of which are negative, and some of which are out of
-/// range.
+/// Draws the indices of one copy. Some are negative and count from the end;
+/// some are out of range, and their updates are ignored.
 Sizes drawIndices(const ScatterCase &scatter, uint32_t &state) {
   Sizes indices;
   for (int64_t i = 0; i < count(scatter.indices); ++i) {
@@ -121,7 +127,8 @@ T combine(const std::string &reduction, T running, T update) {
   return reduction == "product" ? running * update : running + update;
 }
 
-/// Adds to `result` the sum of the updates, or itself combined with them.
+/// Adds to `result`, the old value of @g, what the op should compute: the sum
+/// of the updates of each element, or `result` itself reduced with the updates.
 template <typename T>
 void addScattered(const ScatterCase &scatter, const Sizes &indices,
                   const std::vector<T> &updates, std::vector<T> &result) {
@@ -163,6 +170,7 @@ void fillIndices(JitProgram &program, const ScatterCase &scatter, int64_t copy,
          std::vector<int32_t>(indices.begin(), indices.end()));
 }
 
+/// Compares @g of one copy with the expected elements, bit by bit.
 template <typename T>
 void checkResult(JitProgram &program, int64_t copy,
                  const std::vector<T> &expected) {
@@ -175,7 +183,7 @@ void checkResult(JitProgram &program, int64_t copy,
         << ", expected " << expected[i];
 }
 
-/// Draws the indices of each copy.
+/// Returns the indices of all copies, which are equal if the copies share them.
 std::vector<Sizes> drawAllIndices(const ScatterCase &scatter, uint32_t &state) {
   std::vector<Sizes> all = {drawIndices(scatter, state)};
   while (all.size() < kCopies)
@@ -235,8 +243,9 @@ void checkScatter(const ScatterCase &scatter, const std::string &element) {
     checkResult(*program, copy, expected[copy]);
 }
 
-/// With few indices, a GPU's threads compare all of them; with many, they use
-/// tables.
+/// Returns cases with few and with many indices. With few, each thread of a GPU
+/// compares all of them with its own; with many, the updates are sorted by
+/// index first (SortIndices.cpp).
 std::vector<ScatterCase> scatterCases() {
   return {
       {"few", {}, {9}, {5}, 4, 4},
@@ -269,8 +278,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, ScatterTest, testing::ValuesIn(scatterCases()),
                            return info.param.name;
                          });
 
-/// There are segments of no, one and several updates, and one update is in no
-/// segment.
+/// Tests segments of no, one and three updates, and one update that belongs to
+/// no segment.
 TEST(SegmentSum, FollowsItsTables) {
   std::string u = printType({{2, 6, 3}}, "f32"), o = printType({{6}}, "i32"),
               s = printType({{5}}, "i64", false),

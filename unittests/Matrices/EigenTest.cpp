@@ -1,4 +1,4 @@
-//===- EigenTest.cpp - hfta.symmetric_eigen -------------------------------===//
+//===- EigenTest.cpp - Tests of hfta.symmetric_eigen ----------------------===//
 
 #include "MatrixTask.h"
 
@@ -15,7 +15,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The operands for one matrix of one copy.
+/// The operands for one matrix: the packed matrix, and the basis from which the
+/// iteration starts (empty: zeros).
 struct Matrix {
   Numbers factor, start;
 };
@@ -24,7 +25,8 @@ struct Answer {
   Numbers basis, values;
 };
 
-/// Decomposes matrices in type T; the matrices of a copy follow each other.
+/// Decomposes `matrices` in element type T. Matrix i belongs to copy i / n of
+/// the program, where n is the number of matrices per copy.
 template <typename T>
 std::vector<Answer> run(const std::vector<Matrix> &matrices, int64_t rows,
                         int64_t copies) {
@@ -62,8 +64,8 @@ std::vector<Answer> run(const std::vector<Matrix> &matrices, int64_t rows,
   return answers;
 }
 
-/// Returns the largest element of F q - λ q over all eigenpairs, relative to
-/// the largest eigenvalue.
+/// Returns the largest absolute element of F q - λ q over all eigenpairs,
+/// divided by the largest eigenvalue if that is positive.
 double getResidual(const Numbers &packed, const Answer &answer, int64_t rows) {
   double worst = 0, largest = 0;
   for (int64_t i = 0; i < rows; ++i)
@@ -77,7 +79,8 @@ double getResidual(const Numbers &packed, const Answer &answer, int64_t rows) {
   return largest > 0 ? worst / largest : worst;
 }
 
-/// Returns the largest element of QᵀQ - I.
+/// Returns the largest absolute element of QᵀQ - I, which is 0 for an
+/// orthogonal basis Q.
 double getSkew(const Answer &answer, int64_t rows) {
   double worst = 0;
   for (int64_t i = 0; i < rows; ++i)
@@ -108,8 +111,8 @@ bool equal(const Answer &a, const Answer &b) {
 
 class EigenOfSize : public testing::TestWithParam<int64_t> {};
 
-// The first run has no start; the second starts with the basis of a matrix that
-// is much like it.
+// The first run has no start. The second run decomposes slightly different
+// matrices, starting with the bases of the first run.
 TEST_P(EigenOfSize, areThoseOfTheMatrix) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices(4);
@@ -130,7 +133,8 @@ TEST_P(EigenOfSize, areThoseOfTheMatrix) {
     expectRight(matrices[i].factor, wide[i], rows, 1e-9);
 }
 
-// Some neighbours in the batch are finished at once, some never converge.
+// A matrix has the same results in a batch as alone, even beside a zero matrix,
+// which converges at once, and one with a NaN, which never does.
 TEST_P(EigenOfSize, dependOnNoOther) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices(6);
@@ -146,7 +150,8 @@ TEST_P(EigenOfSize, dependOnNoOther) {
 INSTANTIATE_TEST_SUITE_P(Sizes, EigenOfSize,
                          testing::Values(1, 2, 3, 7, 16, 33, 64, 65, 130));
 
-// A basis that is a start again and again stays orthogonal, in f32 too.
+// Rounding errors don't accumulate if each decomposition starts with the basis
+// of the one before, even in f32.
 TEST(Eigen, staysOrthogonal) {
   int64_t rows = 20;
   std::vector<Matrix> matrices(1);
@@ -186,8 +191,8 @@ TEST(Eigen, belowZeroAreZero) {
   EXPECT_LT(getSkew(answer, 2), 1e-14);
 }
 
-// A matrix with an element that isn't finite gets eigenvalues of zero and, as
-// its basis, the start if that is an orthogonal basis, else the identity.
+// If a matrix has an element that isn't finite, its eigenvalues are zero. Its
+// basis is the start if that is orthogonal, else the identity.
 TEST(Eigen, ofNoNumbers) {
   double infinity = std::numeric_limits<double>::infinity();
   std::vector<Matrix> matrices(4);

@@ -1,4 +1,4 @@
-//===- InverseTest.cpp - hfta.spd_inverse ---------------------------------===//
+//===- InverseTest.cpp - Tests of hfta.spd_inverse ------------------------===//
 
 #include "MatrixTask.h"
 
@@ -16,7 +16,7 @@ using Numbers = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns (packed + damping · I)⁻¹ by Gauss-Jordan elimination with pivots.
+/// Returns (packed + damping · I)⁻¹ by Gauss-Jordan elimination with pivoting.
 Numbers invert(const Numbers &packed, int64_t rows, double damping) {
   std::vector<std::vector<long double>> work(
       rows, std::vector<long double>(2 * rows));
@@ -48,7 +48,8 @@ Numbers invert(const Numbers &packed, int64_t rows, double damping) {
   return inverse;
 }
 
-/// The operands for one matrix of one copy.
+/// The operands for one matrix. `old` is the packed previous inverse (empty:
+/// zeros), which the op returns if the inversion fails.
 struct Matrix {
   Numbers factor, old;
   double damping = 0.1;
@@ -59,7 +60,8 @@ struct Answer {
   int32_t tries = -1;
 };
 
-/// Inverts matrices in type T; the matrices of a copy follow each other.
+/// Inverts `matrices` in element type T. Matrix i belongs to copy i / n of the
+/// program, where n is the number of matrices per copy.
 template <typename T>
 std::vector<Answer> run(const std::vector<Matrix> &matrices, int64_t rows,
                         int64_t copies, int threads = 2) {
@@ -104,7 +106,8 @@ std::vector<Matrix> makeMatrices(int64_t count, int64_t rows) {
   return matrices;
 }
 
-/// Returns the largest difference, relative to the largest number.
+/// Returns the largest absolute difference, divided by the largest expected
+/// absolute value.
 double compare(const Numbers &got, const Numbers &expected) {
   double worst = 0, largest = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -124,7 +127,7 @@ bool equal(const Numbers &a, const Numbers &b) {
 
 class InverseOfSize : public testing::TestWithParam<int64_t> {};
 
-// The matrices of two copies, in both types.
+// Checks both element types with two copies of three matrices each.
 TEST_P(InverseOfSize, equalsTheNaiveOne) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices = makeMatrices(6, rows);
@@ -139,7 +142,7 @@ TEST_P(InverseOfSize, equalsTheNaiveOne) {
   }
 }
 
-// A matrix in a batch gives the bytes that it gives alone.
+// An inverse has the same bytes whether its matrix is in a batch or alone.
 TEST_P(InverseOfSize, dependsOnNoOther) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices = makeMatrices(21, rows);
@@ -159,9 +162,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, InverseOfSize,
 
 class InverseThatFails : public testing::TestWithParam<int64_t> {};
 
-// A matrix that has no inverse is tried again with more damping; if it still
-// has none, it keeps its old inverse. The other matrices give what they give
-// without such neighbours.
+// An inversion that fails is tried again with ten times the damping, at most
+// three times; then the matrix keeps its old inverse. This doesn't change the
+// results of other matrices in the batch.
 TEST_P(InverseThatFails, isTriedAgain) {
   int64_t rows = GetParam();
   std::vector<Matrix> good = makeMatrices(20, rows);
@@ -169,7 +172,8 @@ TEST_P(InverseThatFails, isTriedAgain) {
     matrix.old = makePacked(rows, 7);
   std::vector<Matrix> mixed = good;
   int64_t last = rows * (rows + 1) / 2 - 1;
-  // Negative eigenvalues for which one, two or three further tries are enough.
+  // Matrices 1, 3, 4 and 6 have negative eigenvalues, for which one, two, three
+  // and more than three further tries are needed.
   auto makeIndefinite = [&](Matrix &matrix, double value) {
     std::fill(matrix.factor.begin(), matrix.factor.end(), 0);
     for (int64_t i = 0; i < rows; ++i)
@@ -184,7 +188,7 @@ TEST_P(InverseThatFails, isTriedAgain) {
   mixed[8].factor[last / 2] = kNaN;
   mixed[9].factor[0] = kInfinity;
   mixed[10].factor[last] = -kInfinity;
-  mixed[11] = mixed[7]; // this one has no old inverse either
+  mixed[11] = mixed[7]; // no old inverse: gives identity / damping
   mixed[11].old.clear();
   mixed[11].damping = 0.25;
   std::fill(mixed[12].factor.begin(), mixed[12].factor.end(), 0); // singular
@@ -217,7 +221,8 @@ TEST_P(InverseThatFails, isTriedAgain) {
 INSTANTIATE_TEST_SUITE_P(Sizes, InverseThatFails,
                          testing::Values(1, 5, 16, 40, 70));
 
-// The pivot is positive, but its reciprocal isn't finite.
+// The pivot is positive, but so small that its reciprocal overflows to
+// infinity.
 TEST(Inverse, thatIsNotFiniteIsTriedAgain) {
   std::vector<Matrix> matrices(1);
   matrices[0] = {{0}, {2}, 1e-42};

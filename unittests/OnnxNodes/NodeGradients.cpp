@@ -1,4 +1,4 @@
-//===- NodeGradients.cpp - A node's derivative by its inputs --------------===//
+//===- NodeGradients.cpp - Gradients of a node against differences --------===//
 
 #include "NodeGradients.h"
 #include "GradientTask.h"
@@ -14,12 +14,13 @@ using namespace mlir::hfta;
 using onnx_import::FileTensor;
 
 static constexpr int64_t kCopies = 3;
-/// The number of an operand's elements that are perturbed, and by how much.
+/// The number of elements of each operand that are perturbed, and the step of
+/// the central differences.
 static constexpr int64_t kPerturbed = 8;
 static constexpr double kStep = 1e-5;
 static constexpr double kRelative = 1e-5, kAbsolute = 1e-6;
-/// The noise on the inputs, so that none lies on a step or kink and copies
-/// differ.
+/// The amplitude of the noise that is added to inputs, so that copies differ
+/// and that no input lies exactly at a step or kink of a function.
 static constexpr double kNoise = 1e-3;
 
 /// Returns noise in [-1, 1).
@@ -28,9 +29,10 @@ static double nextNoise(uint32_t &state) {
   return (state >> 8) / double(1 << 23) - 1;
 }
 
-/// Returns an input's numbers. Some bfloat16 data of ONNX' tests are stored as
-/// integers, for which any numbers do; infinities, around which there is no
-/// slope to measure, become zero.
+/// Returns an input's elements. Returns zeros for bfloat16 data that ONNX's
+/// tests store as integers, because gradients can be checked at any point, and
+/// replaces elements that aren't finite by zero, because there is no slope to
+/// measure around them.
 static SmallVector<double> readNumbers(const FileTensor &input) {
   if (!isa<FloatType>(input.type.getElementType()))
     return SmallVector<double>(input.type.getNumElements());
@@ -57,15 +59,17 @@ static void fill(GradientTask &task, unsigned index, const FileTensor &input,
   }
 }
 
-/// Whether the loss has a slope at this element: no step, no kink, no pole.
+/// Returns whether the loss is smooth around this element: it has no step, kink
+/// or pole between the perturbed values, so that the differences above and
+/// below agree.
 static bool isSmooth(const GradientElement &element) {
   double size = std::fabs(element.above) + std::fabs(element.below);
   return std::isfinite(size) &&
          std::fabs(element.above - element.below) <= 1e-4 + 1e-2 * size;
 }
 
-/// Whether the operand is running statistics, which have no derivative, neither
-/// those that are read nor those that are written.
+/// Returns whether `use` is a running mean or variance that a batch
+/// normalization reads. Running statistics have no derivative.
 static bool isStatistics(OpOperand &use) {
   auto normalization = dyn_cast<BatchNormOp>(use.getOwner());
   return normalization && (use.get() == normalization.getRunningMean() ||

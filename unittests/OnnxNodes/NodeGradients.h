@@ -1,4 +1,4 @@
-//===- NodeGradients.h - A node's derivative by its inputs ------*- C++ -*-===//
+//===- NodeGradients.h - Node gradients against differences -----*- C++ -*-===//
 
 #ifndef HFTA_UNITTESTS_ONNXNODES_NODEGRADIENTS_H
 #define HFTA_UNITTESTS_ONNXNODES_NODEGRADIENTS_H
@@ -12,9 +12,11 @@
 
 namespace mlir::hfta {
 
-/// Compares the gradients of `forward`, in `module`, which is used up, with
-/// finite differences near `inputs`, one for each argument, in f64 with three
-/// copies; every other argument is shared. Returns an error, or nothing.
+/// Compares the gradients of `forward` in f64 with central finite differences
+/// near `inputs`, of which there is one for each argument. Uses three copies;
+/// arguments with odd numbers are shared by all copies. Modifies and consumes
+/// `module`, which contains `forward`. Returns a description of the first wrong
+/// gradient, or an empty string.
 std::string
 findWrongGradient(ModuleOp module, func::FuncOp forward,
                   const std::vector<onnx_import::FileTensor> &inputs);

@@ -33,13 +33,14 @@ using namespace mlir::hfta;
 using onnx_import::FileTensor;
 
 static constexpr double kAbsolute = 1e-6;
-/// The most units in the last place by which results may differ: expected
-/// values were computed in the tensors' own precision, in another order.
+/// The tolerance of floating-point results, in units in the last place. The
+/// expected values were computed with the same precision, but in another order.
 static constexpr double kMostUnits = 4;
 
 namespace {
 
-/// A tensor of a data set; it has no type if it is something else (a sequence).
+/// A named value of a test's data set. `tensor.type` is null if the value isn't
+/// a tensor (a sequence, for example).
 struct NamedTensor {
   std::string name;
   FileTensor tensor;
@@ -74,8 +75,8 @@ private:
                                       ArrayRef<std::string> names);
   OwningOpRef<ModuleOp> import(ArrayRef<JobFlag> flags = {});
   NodeResult lower(ModuleOp module);
-  /// Compiles with the values of inputs that must be known, and removes these
-  /// from `inputs`.
+  /// Compiles the model. If the importer requires that some inputs are known at
+  /// compile time, moves these from `inputs` to `constants` and compiles again.
   NodeResult compile(std::vector<NamedTensor> &inputs);
   NodeResult compare(const NamedTensor &expected);
   NodeResult compareGradients(ArrayRef<NamedTensor> inputs);
@@ -87,9 +88,8 @@ private:
   ScopedDiagnosticHandler handler;
   std::vector<std::string> errors;
   std::vector<std::string> inputNames, outputNames;
-  std::vector<NamedTensor> constants; ///< inputs that must be known at compile
-                                      ///< time
-  NodeResult description;             ///< the model's, without a status
+  std::vector<NamedTensor> constants; ///< the inputs bound at compile time
+  NodeResult description;             ///< the model's properties; has no status
   std::unique_ptr<JitProgram> program;
 };
 
@@ -104,7 +104,7 @@ NodeResult NodeTest::fail(NodeStatus status, const Twine &fallback) {
 }
 
 //===----------------------------------------------------------------------===//
-// Data
+// Data sets
 //===----------------------------------------------------------------------===//
 
 template <typename Message>
@@ -144,7 +144,8 @@ std::vector<NamedTensor> NodeTest::readValues(StringRef dataSet,
         onnx_import::readTensor(proto, dataSet, &context, error);
     if (failed(tensor))
       continue;
-    // The bytes are copied, as the message is destroyed.
+    // Copies the bytes, because `proto` is destroyed at the end of the
+    // iteration.
     auto bytes = std::make_shared<std::vector<char>>(tensor->bytes);
     values.back().tensor = {tensor->type, *bytes, bytes};
   }
@@ -202,8 +203,9 @@ NodeResult NodeTest::lower(ModuleOp module) {
                  : fail(NodeStatus::failed, "LLVM refuses the program");
 }
 
-/// Whether an input may have to be known: shapes, axes, counts, and the numbers
-/// of operators like Range; other lists only if an error names them.
+/// Returns whether an input may have to be known at compile time: a scalar or a
+/// list of integers (a shape, axes, counts), or another list that one of
+/// `errors` names.
 static bool mayBeConstant(const NamedTensor &value,
                           ArrayRef<std::string> errors) {
   RankedTensorType type = value.tensor.type;
@@ -219,8 +221,8 @@ static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
-/// Notes what the importer has made of the model: whether all ops have
-/// derivatives and a rule of fusion.
+/// Notes in `description` whether all ops that depend on float inputs have
+/// derivatives, and whether all ops can be fused.
 void NodeTest::describe(ModuleOp module) {
   auto model = *module.getOps<ModelOp>().begin();
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
@@ -283,7 +285,8 @@ static bool isEqual(double one, double other) {
   return one == other || (std::isnan(one) && std::isnan(other));
 }
 
-/// Returns the value of the last of a number's `digits` binary digits.
+/// Returns the value of a unit in the last place of `number`, whose mantissa
+/// has `digits` bits; 0 for zero and for numbers that aren't finite.
 static double getUnit(double number, unsigned digits) {
   return number == 0 || !std::isfinite(number)
              ? 0
@@ -327,8 +330,9 @@ NodeResult NodeTest::compare(const NamedTensor &expected) {
   return {};
 }
 
-/// Compares the gradients by all float inputs, unless the model has weights,
-/// which aren't operands of the function that is differentiated.
+/// Compares the gradients by all float inputs with finite differences. Skips
+/// models with weights, because weights are variables, not arguments of the
+/// function that is differentiated.
 NodeResult NodeTest::compareGradients(ArrayRef<NamedTensor> inputs) {
   OwningOpRef<ModuleOp> module = import({{"precision", "f64"}});
   if (!module)

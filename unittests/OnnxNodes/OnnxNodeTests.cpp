@@ -4,12 +4,14 @@
 //                   [--reasons] [--relative ERROR]
 //                   [--operators PAGE [--update]]
 //
-// Runs every test below DIR: folders with a model.onnx and test_data_set_0, ...
-// Prints how many passed, were refused (by reason), failed, and computed wrong
-// numbers or derivatives. FILE names the tests that don't pass, under a line
-// that ends in a colon for each reason. Exits with 1 if another test doesn't
-// pass, or if one of these does; without FILE, if one fails or is wrong. Also
-// exits with 1 if PAGE doesn't agree with the tests.
+// Runs every test below DIR, that is, every folder with a model.onnx and
+// test_data_set_0, ... Prints how many tests passed, were refused (by reason),
+// failed, or computed wrong numbers or derivatives. FILE lists the tests that
+// are expected not to pass; its lines that end in a colon are headings that
+// state the reason. Exits with 1 if a listed test passes or another test
+// doesn't. Without FILE, exits with 1 if a test fails or is wrong, but not if
+// it is refused. Also exits with 1 if PAGE differs from the page that follows
+// from the tests.
 //===----------------------------------------------------------------------===//
 
 #include "OperatorPage.h"
@@ -48,7 +50,7 @@ static llvm::cl::opt<std::string>
 static llvm::cl::opt<bool> update("update",
                                   llvm::cl::desc("write that page anew"));
 
-/// Returns the tests' folders by name.
+/// Returns the folders of all selected tests, by the tests' names.
 static std::map<std::string, std::string> listTests() {
   std::map<std::string, std::string> tests;
   for (const std::string &place : {folder.getValue(), more.getValue()}) {
@@ -63,7 +65,8 @@ static std::map<std::string, std::string> listTests() {
   return tests;
 }
 
-/// Reads the expected failures; false after an error.
+/// Reads the names of the tests that are expected not to pass. Prints an error
+/// and returns false if the file can't be read.
 static bool readExpected(llvm::StringSet<> &names) {
   if (expected.empty())
     return true;
@@ -96,8 +99,8 @@ static llvm::StringRef getName(NodeStatus status) {
   return "";
 }
 
-/// Returns a refusal without the node's own name: "node 'y' (Loop): operator
-/// ..." becomes "Loop: operator ...".
+/// Returns a refusal without the node's name, so that equal refusals can be
+/// counted: "node 'y' (Loop): operator ..." becomes "Loop: operator ...".
 static std::string generalize(llvm::StringRef reason) {
   llvm::StringRef rest = reason;
   if (!rest.consume_front("node '"))
@@ -108,7 +111,7 @@ static std::string generalize(llvm::StringRef reason) {
 }
 
 namespace {
-/// Counts results, and prints unexpected ones as they come.
+/// Counts results by status, and prints unexpected ones as they are added.
 class Summary {
 public:
   Summary(const llvm::StringSet<> &failing, bool hasExpected)
@@ -129,7 +132,7 @@ public:
   }
 
   void print() {
-    // The most frequent reasons come first.
+    // Sorts the reasons by falling frequency.
     std::vector<std::pair<int, std::string>> ordered;
     for (const auto &[reason, count] : refusals)
       ordered.push_back({-count, reason});
@@ -157,7 +160,8 @@ private:
 };
 } // namespace
 
-/// Checks or updates the page; false if it is out of date, or can't be written.
+/// Compares the page on disk with `page`, or replaces it by `page` if --update
+/// is given. Returns false if it is out of date or can't be written.
 static bool checkPage(const OperatorPage &page) {
   if (operators.empty())
     return true;

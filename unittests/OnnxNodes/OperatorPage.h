@@ -9,10 +9,12 @@
 
 namespace mlir::hfta {
 
-/// The page docs/operators.md: what node tests show of each operator.
+/// The page docs/operators.md: which node tests of each operator pass, and
+/// whether it has a derivative and can be fused.
 class OperatorPage {
 public:
-  /// Counts a test of a single operator; a test of several ones is ignored.
+  /// Counts a test whose model has a single node besides constants. Ignores
+  /// other tests, because their results can't be ascribed to one operator.
   void add(const NodeResult &result);
   std::string print() const;
 

@@ -1,4 +1,4 @@
-//===- ChunkSearchTest.cpp - Stages of several chunks against all cuts ----===//
+//===- ChunkSearchTest.cpp - Search of chunks against all cuts ------------===//
 
 #include "ChunkJudge.h"
 #include "gtest/gtest.h"
@@ -10,12 +10,13 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// A small model on a small cluster; in some instances links matter.
+/// A random small model and cluster. In some instances, transfers matter for
+/// the length of a step.
 struct Instance {
   explicit Instance(unsigned seed);
 
-  /// Returns a number that is log-uniform over `decades` decades from `least`
-  /// on; it is the same on all machines.
+  /// Returns a random number, log-uniform over `decades` decades from `least`
+  /// on. Unlike std's distributions, it gives the same numbers on all machines.
   double draw(double least, double decades) {
     return least * std::pow(10.0, decades * (random() / 0x1p32));
   }
@@ -28,7 +29,7 @@ struct Instance {
   PlanSimulationOptions options;
 };
 
-/// Tries all numbers of stages and all cuts between them.
+/// An exhaustive search over all numbers of stages and all cuts into chunks.
 class Enumeration {
 public:
   explicit Enumeration(const Instance &instance)
@@ -36,7 +37,7 @@ public:
         costs(instance.model, instance.cluster,
               instance.request.getWorkload(instance.request.microBatches)) {}
 
-  /// Returns the seconds of the shortest step; infinite if nothing fits into
+  /// Returns the seconds of the shortest step; infinity if no plan fits into
   /// memory.
   double run();
 
@@ -159,8 +160,9 @@ TEST(ChunkSearchTest, isNearTheBestOfAllCuts) {
   ::testing::Test::RecordProperty("worst", std::to_string(worst));
 }
 
-/// Six layers are cut into six parts on two devices; five values cross the
-/// link, each within a second, and so do their gradients on the way back.
+/// Six layers are cut into six chunks on two devices. Five values cross the
+/// link, for one second each, and five gradients cross it on the way back. In
+/// half duplex, these ten seconds per micro-batch add up.
 TEST(ChunkSearchTest, linksOfHalfDuplexAreSharedByBothDirections) {
   LayerModel model;
   for (int64_t i = 0; i < 6; ++i) {

@@ -1,4 +1,4 @@
-//===- ClusterTest.cpp - Numbers of devices -------------------------------===//
+//===- ClusterTest.cpp - Numbering of a cluster's devices -----------------===//
 
 #include "Hfta/Planning/Cluster.h"
 

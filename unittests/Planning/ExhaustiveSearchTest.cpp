@@ -11,16 +11,17 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// Tries all plans of a small model on a small cluster: all cuts, and all ways
-/// to assign devices to stages, even if some devices stay idle. Plans have the
-/// usual numbers of micro-batches in flight; the best ones are tried with all
-/// other numbers too.
+/// An exhaustive search over the plans of a small model on a small cluster: all
+/// cuts, and all assignments of devices to stages, including those that leave
+/// devices idle. All plans are compared with the numbers of micro-batches in
+/// flight that the policies choose; then all numbers are tried for the best
+/// plans.
 class Enumeration {
 public:
   explicit Enumeration(const StageCosts &costs)
       : costs(costs), machines(costs.getCluster().devices) {}
 
-  /// Returns the least latency, in seconds.
+  /// Returns the least latency in seconds.
   double run();
   const std::vector<Stage> &getBest() const { return best.stages; }
 
@@ -45,9 +46,9 @@ private:
   const StageCosts &costs;
   const std::vector<int64_t> &machines;
   std::vector<Stage> stages;
-  std::vector<Plan> bestByPolicy; // by increasing latency
+  std::vector<Plan> bestByPolicy; // the best plans, by increasing latency
   Plan best;
-  /// The number of devices that each machine gives to each stage.
+  /// The numbers of devices, by machine and stage.
   std::vector<std::vector<int64_t>> dealt;
 };
 
@@ -63,9 +64,9 @@ double Enumeration::run() {
   return best.latency;
 }
 
-/// Tries all numbers in flight for the stages after those that have theirs.
-/// With published costs, a stage never has more in flight than the stage before
-/// it.
+/// Extends `inFlight`, the numbers of micro-batches in flight of the first
+/// stages, by all possible numbers for the other stages. With published costs,
+/// no stage has more in flight than the stage before it.
 void Enumeration::tryNumbers(const Plan &plan, std::vector<int64_t> &inFlight) {
   if (inFlight.size() == plan.stages.size()) {
     double seconds = getLatencyOf(plan.stages, inFlight);
@@ -113,7 +114,8 @@ void Enumeration::dealMachine(size_t machine) {
 
 void Enumeration::dealDevices(size_t machine, size_t stage, int64_t left) {
   if (stage == stages.size()) {
-    // Exchanging machines that are alike changes nothing.
+    // Tries only one of the assignments that differ by exchanging equal
+    // machines.
     if (machine > 0 && machines[machine] == machines[machine - 1] &&
         dealt[machine] < dealt[machine - 1])
       return;
@@ -151,12 +153,13 @@ void Enumeration::judge() {
 
 namespace {
 
-/// Draws numbers that are the same on all machines.
+/// Random numbers that are the same on all machines, unlike those of std's
+/// distributions.
 class Draw {
 public:
   explicit Draw(unsigned seed) : random(seed) {}
 
-  /// Returns an integer from `least` to `most`.
+  /// Returns an integer between `least` and `most`, both included.
   int64_t whole(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random() % (most - least + 1));
   }
@@ -182,8 +185,8 @@ enum class Kind { dataParallel, pipeline, hybrid, oneDevice };
 static Instance drawInstance(unsigned seed, CostRule costs) {
   Draw draw(seed);
   Instance instance;
-  // These factors, common to all layers' bytes, decide which kind of plan is
-  // best.
+  // These factors scale the bytes of all layers. They decide which kind of plan
+  // is best.
   double activations = draw.decades(1e3, 3), parameters = draw.decades(1e6, 2);
   int64_t layers = draw.whole(2, 7);
   for (int64_t i = 0; i < layers; ++i) {

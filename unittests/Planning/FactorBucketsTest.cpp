@@ -1,4 +1,4 @@
-//===- FactorBucketsTest.cpp - Buckets of factors that are summed ---------===//
+//===- FactorBucketsTest.cpp - Buckets of factors to all-reduce -----------===//
 
 #include "Hfta/Planning/FactorBuckets.h"
 
@@ -12,8 +12,8 @@ using namespace mlir::hfta::planning;
 
 using Numbers = std::vector<int64_t>;
 
-/// Makes factors of these sizes, each of which is ready so many milliseconds
-/// after the one before it.
+/// Makes factors of these sizes. Factor i is ready `gaps[i]` milliseconds after
+/// factor i - 1.
 static BucketProblem makeProblem(llvm::ArrayRef<int64_t> sizes,
                                  llvm::ArrayRef<double> gaps) {
   BucketProblem problem;
@@ -67,7 +67,7 @@ TEST(FactorBucketsTest, endsWithTheTail) {
 }
 
 //===----------------------------------------------------------------------===//
-// By hand
+// Times computed by hand
 //===----------------------------------------------------------------------===//
 
 TEST(FactorBucketsTest, saysWhenEachBucketIsSent) {
@@ -89,7 +89,8 @@ TEST(FactorBucketsTest, planNothingOfNothing) {
 }
 
 TEST(FactorBucketsTest, endsBucketsWithBlocks) {
-  // If each factor ends a block, each is sent alone as soon as it is ready.
+  // If each factor ends a block, each is sent in a bucket of its own as soon as
+  // it is ready.
   BucketProblem problem{{{1, 1}, {5, 1}, {9, 1}}, {1, 0.1}, {}};
   EXPECT_EQ(getLengths(planBuckets(problem)), Numbers({1, 1, 1}));
   EXPECT_EQ(getLengths(mergeGreedily(problem)), Numbers({1, 1, 1}));
@@ -106,19 +107,19 @@ TEST(FactorBucketsTest, letsGradientsGoBetweenBuckets) {
   BucketProblem problem{
       {{1, 10}, {4, 10}}, {1, 0.1}, {{1, 4}, {2, 1}, {3.5, 1}, {20, 5}}};
   BucketPlan plan = getBucketTimes(problem, Numbers{1, 1});
-  // 4 seconds of gradients go first; two more seconds are ready before the
-  // second factor.
+  // 4 seconds of gradients are sent before the first factor. Before the second
+  // factor, 2 more seconds of gradients are ready and are sent first.
   EXPECT_DOUBLE_EQ(plan[0].begin, 5);
   EXPECT_DOUBLE_EQ(plan[0].end, 7);
   EXPECT_DOUBLE_EQ(plan[1].begin, 9);
   EXPECT_DOUBLE_EQ(plan[1].end, 11);
-  // As one bucket, the factors take a second less.
+  // If both factors are in one bucket, the last sum ends a second earlier.
   EXPECT_EQ(getLengths(planBuckets(problem)), Numbers({2}));
   EXPECT_DOUBLE_EQ(planBuckets(problem).back().end, 10);
 }
 
 //===----------------------------------------------------------------------===//
-// Random
+// Random problems
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -148,8 +149,8 @@ private:
 };
 } // namespace
 
-/// Checks that buckets are contiguous, end where they may, and have the right
-/// times.
+/// Checks that buckets are contiguous, end only at the end of a block or at the
+/// last factor, and have the times that getBucketTimes computes.
 static void expectValid(const BucketProblem &problem, const BucketPlan &plan) {
   int64_t next = 0;
   for (const Bucket &bucket : plan) {
@@ -180,7 +181,7 @@ TEST(FactorBucketsTest, neverEndsAfterTheGreedyRule) {
   EXPECT_GT(earlier, 300);
 }
 
-/// Returns the earliest end among all sets of cuts.
+/// Returns the earliest end among all divisions into buckets.
 static double searchAll(const BucketProblem &problem) {
   int64_t count = problem.factors.size();
   double best = std::numeric_limits<double>::infinity();

@@ -6,7 +6,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// The layers and factors of the golden placements.
+/// Six layers and their factors, whose placements the tests know.
 struct SixLayers {
   SixLayers() {
     const int64_t sizes[][2] = {{147, 64},   {576, 64},   {1152, 128},
@@ -67,8 +67,7 @@ TEST(FactorGridTest, placesAllApart) {
 }
 
 TEST(FactorGridTest, keepsLayersWithOneInputTogether) {
-  // Three layers read one value, one reads another, and one has no input
-  // factor.
+  // Three layers share an input, one has its own, and one has no input factor.
   std::vector<Factor> factors = {{8, 1}, {5, 1}, {6, 1}, {7, 1},
                                  {9, 1}, {4, 1}, {3, 1}, {2, 1}};
   std::vector<FactorPair> layers = {
@@ -99,7 +98,7 @@ TEST(FactorGridTest, saysWhichFractionsThereAre) {
   EXPECT_EQ(getError(1.5, 4),
             "a fraction of 1.5 of the ranks keeps inverses: expected more than "
             "0 and at most 1");
-  // There is at least one rank.
+  // Even the smallest fraction gives a grid of at least one row.
   EXPECT_EQ(llvm::cantFail(makeFactorGrid(0.01, 4)).rows, 1);
   EXPECT_EQ(llvm::cantFail(makeFactorGrid(1.0 / 3, 6)).rows, 2);
   EXPECT_EQ(llvm::cantFail(makeFactorGrid(0.3333333333, 3)).rows, 1);

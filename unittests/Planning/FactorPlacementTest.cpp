@@ -30,20 +30,21 @@ TEST(FactorCostsTest, interpolatesMeasurements) {
   InversionCost cost = makeMeasuredInversionCost({{64, 2, 16}, {16, 1, 1}});
   EXPECT_DOUBLE_EQ(cost(16, 3), 4);
   EXPECT_DOUBLE_EQ(cost(64, 2), 34);
-  // Between measured sizes, the time of a matrix grows with the square of the
-  // size, that of a launch with its root.
+  // Between measured sizes, the time per matrix here grows with the square of
+  // the size, and the fixed time of a launch with its square root.
   EXPECT_DOUBLE_EQ(cost(32, 1), std::sqrt(2) + 4);
-  // Beyond the measured sizes, the time of a matrix grows with the cube.
+  // Beyond the measured sizes, the time per matrix grows with the cube of the
+  // size, and the time of a launch is constant.
   EXPECT_DOUBLE_EQ(cost(128, 1), 2 + 128);
   EXPECT_DOUBLE_EQ(cost(8, 1), 1 + 1.0 / 8);
-  // Launches take no time here.
+  // These measurements have launches that take no time.
   InversionCost free = makeMeasuredInversionCost({{16, 0, 1}, {32, 0, 8}});
   EXPECT_DOUBLE_EQ(free(16, 2), 2);
   EXPECT_NEAR(free(20, 1), 1.953125, 1e-12);
 }
 
 //===----------------------------------------------------------------------===//
-// Load balancing placement
+// Placement by load balancing
 //===----------------------------------------------------------------------===//
 
 TEST(FactorPlacementTest, balancesSizes) {
@@ -63,7 +64,8 @@ TEST(FactorPlacementTest, takesTheLargestFirstWhateverTheOrder) {
   std::vector<Factor> factors = makeFactors({1, 3, 2, 3});
   EXPECT_EQ(placeBySize(factors, 2, 1, LoadWeight::size),
             FactorOwners({1, 0, 0, 1}));
-  // 3 blocks of size 2 have as many rows as 2 blocks of size 3, but less work.
+  // Three blocks of size 2 have as many rows as two blocks of size 3, but need
+  // less work.
   factors = {{3, 2}, {2, 3}, {1, 1}, {1, 1}};
   EXPECT_EQ(placeBySize(factors, 2, 1, LoadWeight::size),
             FactorOwners({0, 1, 0, 1}));
@@ -72,17 +74,17 @@ TEST(FactorPlacementTest, takesTheLargestFirstWhateverTheOrder) {
 }
 
 //===----------------------------------------------------------------------===//
-// Times by hand
+// Times computed by hand
 //===----------------------------------------------------------------------===//
 
 TEST(FactorPlacementTest, countsBatchesAndBroadcasts) {
   PlacementCosts costs{makeCubicInversionCost(1, 0, 1), {10, 1}};
   std::vector<Factor> factors = makeFactors({2, 2, 1, 1, 3});
-  // Rank 0 inverts both factors of size 2 in one batch, then those of size 1.
+  // Rank 0 inverts both factors of size 2 as one batch, then those of size 1.
   FactorOwners owners = {0, 0, kEveryRank, kEveryRank, 1};
   PlacementTimes times = getPlacementTimes(factors, owners, costs);
   EXPECT_DOUBLE_EQ(times.inverted, 28 + 3);
-  // 6 elements are sent from 17 to 33, then 6 more.
+  // 6 elements are sent from 17 s to 33 s, then 6 more.
   EXPECT_DOUBLE_EQ(times.broadcast, 49);
   std::vector<FactorBroadcast> broadcasts =
       getBroadcasts(factors, owners, costs);
@@ -104,8 +106,8 @@ TEST(FactorPlacementTest, sendsAloneWhatIsInvertedFirst) {
   PlacementCosts costs{makeCubicInversionCost(0, 0, 1), {0, 1}};
   costs.isMerged = false;
   std::vector<Factor> factors = makeFactors({1, 2, 2});
-  // Both of size 2 are inverted at 16, and have 3 elements each; that of size 1
-  // is inverted at 17.
+  // Both factors of size 2 are inverted after 16 s and have 3 elements each;
+  // the factor of size 1 is inverted after 17 s.
   PlacementTimes times = getPlacementTimes(factors, {0, 0, 0}, costs);
   EXPECT_DOUBLE_EQ(times.inverted, 17);
   EXPECT_DOUBLE_EQ(times.broadcast, 16 + 3 + 3 + 1);
@@ -117,22 +119,23 @@ TEST(FactorPlacementTest, sendsAloneWhatIsInvertedFirst) {
 
 TEST(FactorPlacementTest, sendsOnlyWhatIsWorthIt) {
   std::vector<Factor> factors = makeFactors({100, 100, 10});
-  // Inverting takes 1 s and 1 ms, sending takes 10 s.
+  // Inverting takes 1 s for a large factor and 1 ms for the small one; sending
+  // takes 10 s. So each rank inverts all factors itself.
   PlacementCosts costs{makeCubicInversionCost(0, 0, 1e-6), {10, 0}};
   EXPECT_EQ(placeFactors(factors, 4, costs), FactorOwners(3, kEveryRank));
-  // Sending takes no time.
+  // If sending takes no time, the ranks share the large factors.
   costs.broadcast = {};
   FactorOwners owners = placeFactors(factors, 4, costs);
   EXPECT_NE(owners[0], owners[1]);
   EXPECT_DOUBLE_EQ(getPlacementTimes(factors, owners, costs).broadcast, 1);
-  // There is no other rank to send to.
+  // A single rank has no other rank to send to.
   EXPECT_EQ(placeFactors(factors, 1, costs), FactorOwners(3, kEveryRank));
   EXPECT_EQ(placeFactors({}, 4, costs), FactorOwners());
 }
 
 TEST(FactorPlacementTest, keepsBatchesTogether) {
-  // A launch takes as long as 100 matrices: one owner has all factors of a
-  // size.
+  // A launch takes as long as 100 matrices, so all factors of a size have the
+  // same owner.
   std::vector<Factor> factors = makeFactors({2, 2, 2, 2, 1, 1, 1, 1});
   PlacementCosts costs{makeCubicInversionCost(100, 1, 0), {5, 0}};
   FactorOwners owners = placeFactors(factors, 8, costs);

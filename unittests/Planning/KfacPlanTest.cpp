@@ -12,7 +12,7 @@ using Numbers = std::vector<int64_t>;
 
 TEST(KfacPlanTest, ordersFactorsAsTheyGetReady) {
   KfacModel model = makeTwoLayers();
-  // The first block gets a second input factor.
+  // The first block gets a second input factor, number 4.
   model.factors.push_back({{5, 2}, 0, true, 0.5});
   Numbers order;
   BucketProblem problem = getBucketProblem(model, makeSimpleCosts(), order);
@@ -44,7 +44,8 @@ TEST(KfacPlanTest, addsUpNothingThatIsReceived) {
   for (const Bucket &bucket : plan.buckets)
     elements += bucket.elements;
   EXPECT_EQ(elements, 6 + 1 + 3);
-  // The received factor is inverted like the others, but waits for no sum.
+  // A received factor is inverted like the others, but its inversion doesn't
+  // wait for a sum.
   EXPECT_EQ(getMemory(model, costs, plan, 0).inverses, 80);
   plan.owners.assign(4, 0);
   KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
@@ -116,7 +117,7 @@ TEST(KfacPlanTest, takesTheFastestThatFits) {
 }
 
 TEST(KfacPlanTest, placesColumnsByCosts) {
-  // Inverting takes a second, whatever the size; sending takes no time.
+  // Inverting takes one second, whatever the size, and sending takes no time.
   KfacCosts costs = makeSimpleCosts();
   costs.invert = makeCubicInversionCost(0, 1, 0);
   costs.reduceFactors = costs.reduceGradients = {};
@@ -129,7 +130,8 @@ TEST(KfacPlanTest, placesColumnsByCosts) {
     model.factors.push_back({{size, 1}, 0, false, 0});
     model.layers.push_back({{number, number + 1}, 1, 0});
   }
-  // Weighed by the cubes of their sizes, the largest layer gets a column alone.
+  // By the cubes of the sizes, the largest layer weighs so much that it gets a
+  // column of its own.
   FactorGrid grid{2, 2};
   KfacPlan cubes = planFraction(model, costs, grid, FactorPairing::apart);
   EXPECT_EQ(cubes.columns.layers, Numbers({0, 1, 1, 1}));

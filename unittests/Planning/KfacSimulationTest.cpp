@@ -10,7 +10,8 @@
 
 using namespace mlir::hfta::planning;
 
-/// Returns the only event of this kind, rank and number.
+/// Returns the only event with this activity, rank and number. Fails the test
+/// if there isn't exactly one.
 static KfacEvent find(const KfacRun &run, KfacActivity activity,
                       int64_t rank = kEveryRank, int64_t number = 0) {
   std::vector<KfacEvent> found;
@@ -36,7 +37,7 @@ static void expectTimes(const KfacEvent &event, double begin, double end) {
 }
 
 //===----------------------------------------------------------------------===//
-// By hand
+// Times computed by hand
 //===----------------------------------------------------------------------===//
 
 static KfacPlan makePlan(KfacPlacement placement, const FactorGrid &grid) {
@@ -53,9 +54,10 @@ TEST(KfacSimulationTest, runsBalancedSteps) {
   expectTimes(find(run, KfacActivity::forward, kEveryRank, 1), 101.5, 105.5);
   expectTimes(find(run, KfacActivity::backward, kEveryRank, 1), 105.5, 111.5);
   expectTimes(find(run, KfacActivity::backward), 111.5, 113.75);
-  // Both input factors are summed while the backward computes.
+  // The input factors are all-reduced during the backward.
   expectTimes(find(run, KfacActivity::reduceFactors), 105.5, 105.76);
-  // If gradients and factors are ready at once, gradients go first.
+  // If gradients and factors are ready at the same time, gradients are sent
+  // first.
   expectTimes(find(run, KfacActivity::reduceGradients, kEveryRank, 1), 111.5,
               111.63);
   expectTimes(find(run, KfacActivity::reduceFactors, kEveryRank, 1), 111.63,
@@ -63,7 +65,8 @@ TEST(KfacSimulationTest, runsBalancedSteps) {
   expectTimes(find(run, KfacActivity::reduceGradients), 113.75, 113.93);
   expectTimes(find(run, KfacActivity::reduceFactors, kEveryRank, 2), 113.93,
               114.06);
-  // Factors are inverted as soon as they are ready, the largest size first.
+  // Each rank inverts a factor as soon as it is ready, and the largest of
+  // several ready ones first.
   expectTimes(find(run, KfacActivity::invert, 0, 4), 113.75, 177.75);
   expectTimes(find(run, KfacActivity::invert, 0, 2), 177.75, 185.75);
   expectTimes(find(run, KfacActivity::invert, 1, 3), 113.75, 140.75);
@@ -81,7 +84,7 @@ TEST(KfacSimulationTest, runsBalancedSteps) {
   run = simulateStep(model, makeSimpleCosts(), plan, KfacStep::factors);
   EXPECT_EQ(count(run, KfacActivity::reduceFactors), 3);
   EXPECT_EQ(count(run, KfacActivity::invert), 0);
-  // Preconditioning doesn't wait for factors that aren't inverted in this step.
+  // In a step without inversions, preconditioning doesn't wait for factors.
   expectTimes(find(run, KfacActivity::precondition, 0), 113.93, 143.93);
 
   run = simulateStep(model, makeSimpleCosts(), plan, KfacStep::plain);
@@ -110,7 +113,8 @@ TEST(KfacSimulationTest, waitsWithoutOverlap) {
   costs.isOverlapped = costs.isMerged = false;
   KfacPlan plan = makePlan(KfacPlacement::balanced, {2, 1});
   KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
-  // All sums come after the backward, then inversions, then broadcasts.
+  // All sums follow the backward; inversions follow the sums, and broadcasts
+  // the inversions.
   expectTimes(find(run, KfacActivity::reduceGradients, kEveryRank, 1), 113.75,
               113.88);
   expectTimes(find(run, KfacActivity::reduceFactors, kEveryRank, 2), 114.43,
@@ -128,21 +132,22 @@ TEST(KfacSimulationTest, sendsDirectionsAlongRows) {
   KfacPlan plan = makePlan(KfacPlacement::fraction, {2, 2});
   KfacRun run =
       simulateStep(model, makeSimpleCosts(), plan, KfacStep::inverses);
-  // Each column works alone: no column waits for the other one's inverses.
+  // Each column of the grid works by itself: it waits only for its own
+  // inverses.
   expectTimes(find(run, KfacActivity::broadcastInverses, 1, 2), 141.75, 141.92);
   expectTimes(find(run, KfacActivity::precondition, 1), 141.92, 161.92);
   expectTimes(find(run, KfacActivity::precondition, 3), 141.92, 161.92);
   expectTimes(find(run, KfacActivity::precondition, 2), 185.98, 195.98);
   for (int64_t row : {0, 1}) {
-    // The rank with less to do is expected to send first, and the others wait
-    // for it.
+    // Broadcasts have a fixed order: the rank that preconditions for less time
+    // sends first. The other rank, which is ready earlier here, waits for it.
     expectTimes(find(run, KfacActivity::broadcastDirections, 2 * row), 195.98,
                 196.16);
     expectTimes(find(run, KfacActivity::broadcastDirections, 2 * row + 1),
                 196.16, 196.29);
   }
   EXPECT_NEAR(run.seconds, 196.29 + 5, 1e-9);
-  // Directions are sent in each step.
+  // Directions are broadcast in each step, even without inversions.
   run = simulateStep(model, makeSimpleCosts(), plan, KfacStep::plain);
   EXPECT_EQ(count(run, KfacActivity::broadcastDirections), 4);
   EXPECT_EQ(count(run, KfacActivity::broadcastInverses), 0);
@@ -218,7 +223,7 @@ update                    4 196290.000 201290.000
 }
 
 //===----------------------------------------------------------------------===//
-// Random
+// Random models
 //===----------------------------------------------------------------------===//
 
 TEST(KfacSimulationTest, sendsBucketsAsTheyWerePlanned) {
@@ -240,7 +245,8 @@ TEST(KfacSimulationTest, agreesWithThePlacementsTimes) {
   for (int i = 0; i < 200; ++i) {
     SCOPED_TRACE(i);
     RandomKfac kfac(12, random);
-    // All factors are ready as soon as the backward ends.
+    // Sums of factors take no time, so that all factors are ready when the
+    // backward ends.
     kfac.costs.reduceFactors = kfac.costs.reduceGradients = {};
     KfacPlan plan = planBalanced(kfac.model, kfac.costs, /*ranks=*/3);
     KfacRun run =
@@ -269,8 +275,8 @@ TEST(KfacSimulationTest, doesOneThingAtATimeEverywhere) {
           planLocal(kfac.model, 6)}) {
       KfacRun run =
           simulateStep(kfac.model, kfac.costs, plan, KfacStep::inverses);
-      // Activities share a queue by rank, by column or by row, and sums all
-      // share one.
+      // Each rank, each column and each row has a queue of its own; all sums
+      // share one queue.
       std::map<std::pair<int, int64_t>, double> ends;
       for (const KfacEvent &event : run.events) {
         std::pair<int, int64_t> queue(0, event.rank);
@@ -300,7 +306,8 @@ TEST(KfacSimulationTest, hasTheSameStepsOfEquivalentPlans) {
     balanced.placement = KfacPlacement::balanced;
     EXPECT_EQ(getMeanSeconds(kfac.model, kfac.costs, all),
               getMeanSeconds(kfac.model, kfac.costs, balanced));
-    // Statistics that aren't summed and take no time to compute cost nothing.
+    // If statistics take no time to compute or to sum, the plan `local` takes
+    // as long as the equivalent plan `fraction`.
     for (KfacFactor &factor : kfac.model.factors)
       factor.moment = 0;
     kfac.costs.reduceFactors = kfac.costs.reduceGradients = {};

@@ -1,4 +1,4 @@
-//===- KfacStepByBlocksTest.cpp - A step of K-FAC as schedules have it ----===//
+//===- KfacStepByBlocksTest.cpp - K-FAC steps simulated by blocks ---------===//
 
 #include "Hfta/Planning/KfacSimulation.h"
 
@@ -11,8 +11,8 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// The begin and end of the events of a kind, by rank and number. If several
-/// events have the same rank and number, these are the first one's.
+/// The begin and end in seconds of an activity's events, by rank and number. If
+/// several events have the same rank and number, those of the first one.
 using Times = std::map<std::pair<int64_t, int64_t>, std::pair<double, double>>;
 
 Times getTimes(const KfacRun &run, KfacActivity activity) {
@@ -58,11 +58,12 @@ TEST(KfacStepByBlocksTest, sendsWhatTasksHaveLeftInOneOrder) {
   // All ranks wait for the last sum.
   expectTimes(run, KfacActivity::average,
               {{{0, 0}, {114.06, 115.06}}, {{1, 0}, {114.06, 115.06}}});
-  // One task inverts a layer's factors, of 4 and 2 rows, and of 3 and 1 rows.
+  // One task inverts all factors of a layer: 4 and 2 rows on rank 0, 3 and 1
+  // rows on rank 1.
   expectTimes(run, KfacActivity::invert,
               {{{0, 4}, {115.06, 187.06}}, {{1, 3}, {115.06, 143.06}}});
-  // The second block's inverses are sent after the first one's: 13 and 7
-  // elements, each with the count of tries.
+  // Broadcasts follow the order of blocks. One message per layer has the
+  // inverses, 13 and 7 elements; another one has the count of tries.
   expectTimes(run, KfacActivity::broadcastInverses,
               {{{0, 0}, {187.06, 187.39}}, {{1, 2}, {187.39, 187.66}}});
   // Each block waits only for its own inverses.
@@ -72,7 +73,7 @@ TEST(KfacStepByBlocksTest, sendsWhatTasksHaveLeftInOneOrder) {
                {{1, 0}, {187.39, 197.39}},
                {{1, 1}, {197.39, 217.39}}});
   EXPECT_NEAR(run.seconds, 222.39, 1e-9);
-  // Steps without inversions compute the means as well.
+  // A step without inversions also computes the running means of factors.
   run = simulateStep(model, makeCosts(), plan, KfacStep::factors);
   EXPECT_NEAR(run.seconds, 115.06 + 35, 1e-9);
   run = simulateStep(model, makeCosts(), plan, KfacStep::plain);
@@ -85,12 +86,13 @@ TEST(KfacStepByBlocksTest, waitsForWhatOthersInvertForThemselves) {
   plan.owners = {0, kEveryRank, 1, kEveryRank};
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::inverses);
   Times times = getTimes(run, KfacActivity::invert);
-  // Rank 0 owns the first input factor, and all ranks invert the output factor
-  // after it.
+  // Rank 0 owns the first input factor. It inverts the output factor, which all
+  // ranks invert, after it.
   EXPECT_NEAR(times.at({0, 4}).first, 114.06, 1e-9);
   EXPECT_NEAR(times.at({0, 4}).second, 178.06, 1e-9);
   EXPECT_NEAR(times.at({1, 3}).second, 114.06 + 8 + 27, 1e-9);
-  // Rank 0 receives rank 1's inverses once it has inverted its own factors.
+  // Rank 0 receives rank 1's inverses only after it has inverted its own
+  // factors.
   expectTimes(run, KfacActivity::broadcastInverses,
               {{{0, 0}, {178.06, 178.36}}, {{1, 2}, {186.06, 186.32}}});
 }
@@ -101,11 +103,13 @@ TEST(KfacStepByBlocksTest, sendsDirectionsBlockByBlock) {
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::plain);
   expectTimes(run, KfacActivity::precondition,
               {{{0, 0}, {110.18, 120.18}}, {{1, 1}, {110.18, 130.18}}});
-  // A layer sends its gradients and inner products, of 8 and 3 elements.
+  // A layer sends its preconditioned gradient, of 8 or 3 elements, and the
+  // inner products in another message.
   expectTimes(run, KfacActivity::broadcastDirections,
               {{{0, 0}, {120.18, 120.46}}, {{1, 1}, {130.18, 130.41}}});
   EXPECT_NEAR(run.seconds, 135.41, 1e-9);
-  // No rank needs another's inverses, but all need the counts of tries.
+  // No rank needs the inverses of another one, but all need the counts of
+  // tries.
   run = simulateStep(model, makeCosts(), plan, KfacStep::inverses);
   for (const auto &[key, interval] :
        getTimes(run, KfacActivity::broadcastInverses))
@@ -121,7 +125,7 @@ TEST(KfacStepByBlocksTest, measuresLocalStatisticsEverywhere) {
   expectTimes(
       run, KfacActivity::backward,
       {{{kEveryRank, 1}, {105.5, 111.5}}, {{kEveryRank, 0}, {111.5, 113.75}}});
-  // Each rank computes the means of its own factors.
+  // Each rank computes the running means of its own factors.
   expectTimes(run, KfacActivity::average,
               {{{0, 0}, {113.93, 114.43}}, {{1, 0}, {113.93, 114.43}}});
   EXPECT_TRUE(getTimes(run, KfacActivity::reduceFactors).empty());
@@ -132,7 +136,8 @@ TEST(KfacStepByBlocksTest, sumsUpTheLastMicroBatch) {
   model.microBatches = 2;
   KfacPlan plan = makePlan(model, KfacPlacement::balanced, {2, 1});
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::factors);
-  // The lead has half of all forwards, backwards and statistics.
+  // The lead also contains the first of the two micro-batches: half of the time
+  // of forwards, backwards and statistics.
   expectTimes(run, KfacActivity::lead,
               {{{kEveryRank, 0}, {0, 100 + 13.75 / 2}}});
   expectTimes(run, KfacActivity::forward,
@@ -145,7 +150,8 @@ TEST(KfacStepByBlocksTest, sumsUpTheLastMicroBatch) {
 
 TEST(KfacStepByBlocksTest, invertsSharedFactorsForEachLayer) {
   KfacModel model = makeTwoLayers();
-  // The second layer reads the value that the first one reads.
+  // The second layer has the same input as the first one, so both share its
+  // factor.
   model.factors.erase(model.factors.begin() + 2);
   model.layers[1].factors = {0, 2};
   model.factors[0].inverses = 2;
@@ -166,8 +172,8 @@ TEST(KfacStepByBlocksTest, invertsSharedFactorsForEachLayer) {
   EXPECT_NEAR(getSeconds(0), 64 + 8 + 64, 1e-9);
   EXPECT_NEAR(getSeconds(1), 1, 1e-9);
   EXPECT_EQ(model.getMatrices()[0].count, 2);
-  // The eigenvectors are the same for both layers, and are sent as whole
-  // matrices.
+  // Eigenvectors don't depend on the layer, so they are computed once. They are
+  // sent and stored as whole matrices.
   model.factors[0].inverses = 1;
   model.numbersPerElement = 2;
   EXPECT_NEAR(getSeconds(0), 64 + 8, 1e-9);

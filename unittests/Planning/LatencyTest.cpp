@@ -1,4 +1,4 @@
-//===- LatencyTest.cpp - Costs, recursion and estimate --------------------===//
+//===- LatencyTest.cpp - Costs, recursion and estimate of latency ---------===//
 
 #include "PublishedPlans.h"
 
@@ -8,10 +8,10 @@
 using namespace mlir::hfta::planning;
 
 //===----------------------------------------------------------------------===//
-// Published plans, from the sums of their stages
+// Published plans, reconstructed from the sums over each stage's layers
 //===----------------------------------------------------------------------===//
 
-/// Makes a model with one layer for each stage.
+/// Makes a model with one layer for each stage of a published plan.
 static LayerModel makeModel(const GoldenRow &row) {
   LayerModel model;
   for (const GoldenRow::StageSums &sums : row.sums) {
@@ -59,7 +59,9 @@ TEST(LatencyTest, hasTheGoldenStationsOfTheFirstPlan) {
     EXPECT_NEAR(stations[i].backward * 1e3, golden[i].backward, 6e-5);
     EXPECT_NEAR(stations[i].allReduce * 1e3, golden[i].allReduce, 6e-4);
   }
-  // The parts of the latency before, at and after the pivot, which is the link.
+  // The estimate adds up three phases: until the first micro-batch reaches the
+  // pivot (the station that limits the rate, here the link), while the pivot is
+  // busy, and after its last micro-batch.
   double steady = 31 * (stations[1].forward + stations[1].backward);
   EXPECT_NEAR((stations[0].forward + stations[1].forward) * 1e3, 9.965, 6e-4);
   EXPECT_NEAR(steady * 1e3, 425.143, 6e-4);
@@ -91,14 +93,15 @@ TEST(LatencyTest, costsSendsAndSums) {
   StageCosts costs(model, cluster, workload);
   DeviceSet one = makeSet({{0, 1}}), three = makeSet({{0, 3}}),
             both = makeSet({{0, 2}, {1, 2}}), other = makeSet({{1, 2}});
-  // 2 W (n - 1) / n bytes over the rate; pairs within a machine don't share a
-  // link.
+  // An all-reduce of W bytes on n devices moves 2 W (n - 1) / n bytes per
+  // device. Each pair of devices of a machine has a link of its own.
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(one, 60), 0);
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(three, 60), 0.8);
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(makeSet({{0, 4}}), 60), 0.45);
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(both, 60), 9);
   EXPECT_DOUBLE_EQ(costs.getSendTime(one, three, 60), 0.6);
-  // Two of four senders are on another machine, and each sends a quarter.
+  // Two of the four senders are on another machine than the receivers; each
+  // sends a quarter of the bytes.
   EXPECT_DOUBLE_EQ(costs.getSendTime(both, other, 60), 6);
   EXPECT_DOUBLE_EQ(costs.getSendTime(one, other, 60), 12);
   EXPECT_DOUBLE_EQ(costs.getSendTime(one, both, 60), 6);
@@ -123,7 +126,7 @@ TEST(LatencyTest, dividesForwardAndBackwardByTheRule) {
 }
 
 //===----------------------------------------------------------------------===//
-// Small recursions, by hand
+// Small recursions, computed by hand
 //===----------------------------------------------------------------------===//
 
 static Station makeStage(double forward, double backward, int64_t lanes = 1) {
@@ -141,7 +144,7 @@ static Station makeLink(double seconds) {
 }
 
 TEST(LatencyTest, runsWholeMicroBatchesOnReplicas) {
-  // The first of two replicas has three of the five micro-batches.
+  // One of the two replicas gets three of the five micro-batches.
   std::vector<Station> stations = {makeStage(1, 2, /*lanes=*/2)};
   Workload workload{5, 5, CostRule::units};
   for (int64_t inFlight : {1, 2, 3})
@@ -152,8 +155,9 @@ TEST(LatencyTest, runsWholeMicroBatchesOnReplicas) {
 }
 
 TEST(LatencyTest, runsTwoEqualStages) {
-  // Sends take no time, so that a step takes (M + S - 1)(F + B), whether
-  // forwards and backwards alternate or all forwards come first.
+  // If sends take no time, S equal stages need (M + S - 1) (F + B) seconds for
+  // M micro-batches, whether forwards and backwards alternate or all forwards
+  // come first.
   std::vector<Station> stations = {makeStage(1, 2), makeLink(0),
                                    makeStage(1, 2)};
   Workload workload{6, 6, CostRule::published};

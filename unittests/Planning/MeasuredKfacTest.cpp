@@ -7,16 +7,15 @@
 
 using namespace mlir::hfta::planning;
 
-/// Makes the costs of a program of two copies in two turns, only one of which
-/// is due for inversions, with 4 micro-batches of 2 samples, on any number of
-/// ranks.
+/// Makes the measured costs of a program with 4 micro-batches of 2 samples. Its
+/// two copies take turns, and only one of them is due for inversions.
 static MeasuredCosts makeMeasured() {
   MeasuredCosts costs;
   costs.copies = 2;
   costs.batch = 8;
   costs.microBatches = 4;
-  // The seconds, runs and copies of a task in a step: a quarter of the steps
-  // measure factors.
+  // Each task has its mean seconds, runs and copies per step. A quarter of the
+  // steps compute moments of factors.
   costs.tasks = {{"forward.0", {6, 6, 6}},
                  {"forward_moments.0", {5, 2, 2}},
                  {"forward.1", {12, 6, 6}},
@@ -67,30 +66,32 @@ TEST(MeasuredKfacTest, putsMeasuredTimesInTheirPlace) {
   KfacRates rates = makeRates();
   llvm::Error error = measureKfac(makeMeasured(), makeWorkload(), model, rates);
   ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
-  // A micro-batch of all copies takes 2 s, and a rank has 8 samples, so 4 of
-  // them.
+  // A micro-batch of both copies takes 2 s. A rank has 8 samples, which are 4
+  // micro-batches.
   EXPECT_DOUBLE_EQ(model.blocks[0].forward, 4 * 2);
   EXPECT_DOUBLE_EQ(model.blocks[1].forward, 4 * 4);
-  // The version with moments takes 3 s more than the other, and the moments
-  // that copies share take 1 s.
+  // The forward with moments takes 3 s longer than the one without; the moments
+  // of shared inputs take 1 s more.
   EXPECT_DOUBLE_EQ(model.factors[0].moment, 4 * (3 + 1));
-  // A version with moments that takes no longer gives 0, never less.
+  // If the version with moments doesn't take longer, the moments take 0 s, not
+  // less.
   EXPECT_DOUBLE_EQ(model.factors[2].moment, 0);
   EXPECT_DOUBLE_EQ(model.blocks[0].backward, 4 * 2);
   EXPECT_DOUBLE_EQ(model.factors[1].moment, 4 * 2);
-  // Only the version with moments was measured; its time is split as the
-  // estimates are, into 4 and 2 parts.
+  // Only the backward with moments was measured. Its time is divided in the
+  // ratio of the estimates, 4 to 2.
   EXPECT_DOUBLE_EQ(model.blocks[1].backward, 4 * 5 * 4 / 6.0);
   EXPECT_DOUBLE_EQ(model.factors[3].moment, 4 * 5 * 2 / 6.0);
   EXPECT_DOUBLE_EQ(model.factors[0].mean, 3);
   EXPECT_DOUBLE_EQ(model.factors[1].mean, 1);
-  EXPECT_DOUBLE_EQ(model.factors[2].mean, 7); // wasn't measured
+  EXPECT_DOUBLE_EQ(model.factors[2].mean, 7); // not measured
   EXPECT_DOUBLE_EQ(model.layers[0].precondition, 10);
   EXPECT_DOUBLE_EQ(model.layers[1].precondition, 6);
-  // Scale, norm, clip and updates, and the statistics of four micro-batches.
+  // The terms are scale, norm, clip, both updates, and the statistics of four
+  // micro-batches.
   EXPECT_DOUBLE_EQ(model.update, 1 + 1 + 1 + 4 + 4 * 0.25);
-  // Parts of 10 elements each take 5 ms and 10 ms, for the sums of two of three
-  // groups on two ranks.
+  // Adding 10 elements takes 5 ms for gradients and 10 ms for moments. The sums
+  // of three groups need two such additions, which two ranks share.
   EXPECT_DOUBLE_EQ(rates.reduceGradients.secondsPerElement, 0.01 + 0.0005);
   EXPECT_DOUBLE_EQ(rates.reduceFactors.secondsPerElement, 0.01 + 0.001);
   EXPECT_EQ(rates.reduceFactors.latency, 0.1);
@@ -100,14 +101,15 @@ TEST(MeasuredKfacTest, findsTheTimesOfSizes) {
   KfacModel model = makeTwoLayers(); // 4 and 2 rows, 3 and 1 rows
   KfacRates rates = makeRates();
   MeasuredCosts measured = makeMeasured();
-  // All copies take 80 s, so that the times of all sizes are scaled alike.
+  // Both layers together take 80 s, so the times of all sizes are scaled by the
+  // same ratio.
   ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
   KfacCosts costs = rates.getCosts();
   double ratio = 80.0 / (64 + 8);
   for (auto [size, cubes] : {std::pair(4, 64.0), {3, 27.0}, {2, 8.0}})
     EXPECT_NEAR(costs.invert(size, 1), ratio * cubes, 1e-9);
   EXPECT_NEAR(costs.invert(2, 3), ratio * 24, 1e-9);
-  // Where blocks have different sizes, each size has its own ratio: 2 and 4.
+  // If the sizes are in different blocks, each has its own ratio, here 2 and 4.
   model.factors = {{{4, 1}, 0, true, 0}, {{2, 1}, 1, true, 0}};
   model.layers = {{{kNoFactor, 0}, 1, 0}, {{kNoFactor, 1}, 1, 0}};
   measured.tasks["invert.0.on_0"] = {128, 1, 2};
@@ -127,7 +129,7 @@ TEST(MeasuredKfacTest, keepsWhatWasNotMeasured) {
   measured.tasks["forward.0"] = {8, 0, 0};
   measured.tasks["forward.1"] = {8, 4, 0};
   ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
-  // If runs weren't counted, there was one, for all copies.
+  // If runs weren't counted, one run for all copies is assumed.
   EXPECT_DOUBLE_EQ(model.blocks[0].forward, 4 * 8);
   EXPECT_DOUBLE_EQ(model.blocks[1].forward, 4 * 2);
   EXPECT_EQ(model.blocks[1].backward, before.blocks[1].backward);
@@ -138,7 +140,7 @@ TEST(MeasuredKfacTest, keepsWhatWasNotMeasured) {
   EXPECT_EQ(rates.reduceFactors.secondsPerElement, 0.01);
 }
 
-/// Rows are used only by programs without several micro-batches.
+/// Only programs with a single micro-batch per step precondition from rows.
 TEST(MeasuredKfacTest, refusesStepsThatWorkWithRows) {
   KfacModel model = makeTwoLayers();
   KfacRates rates = makeRates();
@@ -161,7 +163,7 @@ TEST(MeasuredKfacTest, refusesOtherBlocks) {
                                 "blocks, got 'update.2'");
   measured = makeMeasured();
   measured.tasks.erase("forward.1");
-  EXPECT_EQ(getError(measured), ""); // its version with moments is there
+  EXPECT_EQ(getError(measured), ""); // the version with moments is there
   measured.tasks.erase("forward_moments.1");
   EXPECT_EQ(getError(measured),
             "tasks: expected one with the name 'forward.1', for each of the "

@@ -53,7 +53,8 @@ TEST(MultiModelFileTest, reads) {
 TEST(MultiModelFileTest, guessesWhatOfTheBytesIsTheShards) {
   MultiModelWorkload workload = read(kGood);
   const std::vector<ShardUnit> &units = workload.models.front().units;
-  // The first shard's input is as large as its output.
+  // For the first forward, the reader assumes that the input is as large as the
+  // output, 2 bytes; the other 7 bytes are the shard's.
   EXPECT_EQ(units[0].shardBytes, 7);
   EXPECT_EQ(units[1].shardBytes, 5);
   EXPECT_EQ(units[2].shardBytes, 7);
@@ -62,11 +63,12 @@ TEST(MultiModelFileTest, guessesWhatOfTheBytesIsTheShards) {
   text.replace(text.find("\"shard_bytes\": 5"), 16, "\"shard_bytes\": 8");
   EXPECT_EQ(read(text).models.front().units[1].shardBytes, 8);
   text.erase(text.find(",\n       \"shard_bytes\": 8"), 25);
-  // The input is the value that the forward before this unit writes.
+  // The input is as large as the output of the forward before this unit, 2
+  // bytes.
   EXPECT_EQ(read(text).models.front().units[1].shardBytes, 6);
 }
 
-/// Returns the workload as a file that doesn't state the shards' bytes.
+/// Returns the workload as JSON without the shards' bytes.
 static std::string write(const MultiModelWorkload &workload) {
   std::string text;
   llvm::raw_string_ostream os(text);

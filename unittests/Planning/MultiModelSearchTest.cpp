@@ -1,4 +1,4 @@
-//===- MultiModelSearchTest.cpp - The best schedule of several models -----===//
+//===- MultiModelSearchTest.cpp - Exact search for several models ---------===//
 
 #include "TestWorkloads.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +8,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// Returns the runs of all schedulers; the first one is ours.
+/// Returns the runs of all schedulers, Hfta's own scheduler first.
 static std::vector<MultiModelRun> runAll(const MultiModelWorkload &workload) {
   std::vector<MultiModelRun> runs;
   for (SchedulerKind kind : kSchedulerKinds)
@@ -36,7 +36,7 @@ TEST(MultiModelSearchTest, provesSmallWorkloads) {
     std::optional<MultiModelRun> best =
         findBestRun(workload, getShortest(runs), &visited);
     ASSERT_TRUE(best);
-    // This takes half a second.
+    // A search of this many nodes takes about half a second.
     EXPECT_LE(visited, 500000);
     EXPECT_GE(best->makespan, toTicks(workload.getLowerBound()) - 1);
     EXPECT_LE(toSeconds(best->makespan), 1.02 * workload.getLowerBound());
@@ -52,13 +52,14 @@ TEST(MultiModelSearchTest, provesSmallWorkloads) {
 }
 
 //===----------------------------------------------------------------------===//
-// Beside all schedules
+// Comparison with all schedules
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Assigns units, in every order in which those of the models can follow each
-/// other, to the device that is free first. If the units of any schedule are
-/// assigned so, in the order in which they begin, none of them begins later.
+/// Enumerates all interleavings of the models' units, and assigns each unit to
+/// the device that becomes free first. This finds an optimal schedule: if a
+/// schedule's units are assigned this way in the order of their begins, none of
+/// them begins later than in that schedule.
 class AllSchedules {
 public:
   explicit AllSchedules(const MultiModelWorkload &workload)

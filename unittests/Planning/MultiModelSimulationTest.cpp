@@ -28,8 +28,9 @@ static std::string describe(const MultiModelRun &run) {
   return text;
 }
 
-/// Makes a workload of one model of two shards: the units are each shard's
-/// forward and backward, which the last shard has in one.
+/// Makes a workload of one model of two shards. Its units are the first shard's
+/// forward, the second shard's forward and backward in one, and the first
+/// shard's backward.
 static MultiModelWorkload makeOneModel(bool doubleBuffer) {
   MultiModelWorkload workload;
   workload.doubleBuffer = doubleBuffer;
@@ -65,8 +66,9 @@ TEST(MultiModelSimulationTest, doesOneAfterTheOtherWithoutASecondBuffer) {
 }
 
 TEST(MultiModelSimulationTest, usesWhatDevicesHold) {
-  // The first shard is still on the device for its backward, and for the next
-  // forward; the last shard's next unit comes too late for that.
+  // The first shard is still on the device when its backward and the next
+  // forward use it. The second shard has been replaced by the time of its next
+  // unit.
   MultiModelRun run = simulateModels(makeOneModel(true), SchedulerKind::lrtf);
   EXPECT_EQ(describe(run), "0: 0.0 0-3 3-5 5-6\n"
                            "0: 0.1 3-6 6-9 9-10\n"
@@ -74,7 +76,8 @@ TEST(MultiModelSimulationTest, usesWhatDevicesHold) {
                            "0: 0.3 9-10 15-17 17-18\n"
                            "0: 0.4 15-16 17-20 20-21\n"
                            "0: 0.5 17-18 20-26 26-27\n");
-  // With one buffer, a shard stays only if its next use follows directly.
+  // With one buffer, a shard stays on the device only if the next unit uses the
+  // same shard.
   run = simulateModels(makeOneModel(false), SchedulerKind::lrtf);
   EXPECT_EQ(run.readBytes, 3 + 3 + 3 + 1 + 3 + 3);
 }
@@ -85,7 +88,7 @@ TEST(MultiModelSimulationTest, readsAgainWhatAnotherDeviceHasChanged) {
   for (int number = 0; number < 100; ++number) {
     MultiModelWorkload workload = makeMovingWorkload(random);
     MultiModelRun run = simulateModels(workload, SchedulerKind::lrtf);
-    // The devices that have held a model's shard since it was last changed.
+    // The devices that have held the model's shard since its last change.
     std::map<std::pair<unsigned, int64_t>, std::set<unsigned>> holders;
     for (const ScheduledUnit &scheduled : run.units) {
       const std::vector<ShardUnit> &units =
@@ -110,11 +113,11 @@ TEST(MultiModelSimulationTest, readsAgainWhatAnotherDeviceHasChanged) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The results of an independent simulation of HYDRA's loop.
+/// The results of an independent simulation of HYDRA's main loop.
 struct HydraFigures {
   double operations, bytes; ///< per second
   double makespan, utilization;
-  double withoutBuffer; ///< these three are multiples of the makespan
+  double withoutBuffer; ///< this and the next two are multiples of `makespan`
   double modelParallel, pipeline;
 };
 } // namespace
@@ -153,7 +156,8 @@ TEST(MultiModelSimulationTest, findsWhatIsKnownOfHydra) {
       if (schedule.name == "gpipe")
         expectNear(schedule.makespan / hydra, figures.pipeline);
     }
-    // A scheduler that counts only whole mini-batches estimates the rest worse.
+    // If HYDRA's scheduler estimates the remaining time in whole mini-batches
+    // only, schedules become slightly longer.
     double batchwise =
         toSeconds(simulateModels(workload, *makeBatchwiseHydra()).makespan);
     EXPECT_GE(batchwise, hydra);
@@ -191,7 +195,7 @@ TEST(MultiModelSimulationTest, isFasterThanHydraWhereTransfersBind) {
 // Invariants
 //===----------------------------------------------------------------------===//
 
-/// Checks that a device's units run one after the other, each after its fetch.
+/// Checks that a device's units run one after another, each after its fetch.
 static void checkDevice(llvm::ArrayRef<ScheduledUnit> units,
                         const MultiModelWorkload &workload) {
   const ScheduledUnit *last = nullptr;
@@ -248,9 +252,10 @@ TEST(MultiModelSimulationTest, keepsToTheRules) {
            simulateModels(makeHydraWorkload(50e12, 6e9), SchedulerKind::lrtf));
 }
 
-/// Returns the units of `run` as the simulator of events times them, with the
-/// run's choices and bytes. Each unit is two actions, as the next unit's fetch
-/// starts when it begins.
+/// Returns the compute interval of each unit of `run` according to the event
+/// simulator, which is given the run's assignments and bytes. Each unit becomes
+/// two actions, because the fetch of the next unit starts when this unit
+/// begins.
 static std::vector<Interval> simulateEvents(const MultiModelWorkload &workload,
                                             const MultiModelRun &run) {
   Simulation simulation;
@@ -274,8 +279,9 @@ static std::vector<Interval> simulateEvents(const MultiModelWorkload &workload,
     fetch.bytes = scheduled.readBytes;
     if (lastOfDevice[device] != kNone)
       fetch.after.push_back(lastOfDevice[device]);
-    // A unit isn't chosen before its model's last unit has ended on another
-    // device.
+    // If the model's previous unit ran on another device, or another model ran
+    // in between on this one, the unit is chosen only once the previous unit
+    // has ended.
     if (lastOfModel[scheduled.model] != kNone &&
         (lastModel[device] != scheduled.model ||
          simulation.actions[lastOfModel[scheduled.model]].queue != device))

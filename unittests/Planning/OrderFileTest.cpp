@@ -11,7 +11,8 @@ static std::string getError(llvm::StringRef text, const PipelineShape &shape) {
   return order ? "" : llvm::toString(order.takeError());
 }
 
-/// Characters that have a meaning in an order file, and some that have none.
+/// Characters that have a meaning in an order file, and some that have none,
+/// for random damage.
 static constexpr llvm::StringLiteral kCharacters =
     "0123459,,,\n\nFBIWRX -\r\xff";
 
@@ -88,7 +89,8 @@ TEST(OrderFileTest, RowsMayBePositions) {
       getError("0F0,0F2,0B0,0B2\n1F0,1B0,1F1,1B1,1F2,1B2\n", shape),
       "x.csv:1:5: expected a micro-batch below 2 of the position's own in "
       "0F2");
-  // Worker 1 has no second micro-batch.
+  // Only worker 0 has a second micro-batch of its own, so the error is found in
+  // its list.
   EXPECT_EQ(getError("0F0,0F1,0B1,0B0\n1F0,1B0,1F1,1B1,1F2,1B2\n", shape),
             "x.csv:1:13: 0B0 comes after 0B2, but a stage takes its micro-"
             "batches in order");

@@ -1,7 +1,7 @@
 //===- OrderLengthTest.cpp - The length and memory of orders --------------===//
 //
-// Compares lengths with formulas of the literature, for stages that are equal
-// and sends that take no time.
+// Compares lengths with formulas of the literature, for equal stages and sends
+// that take no time.
 //===----------------------------------------------------------------------===//
 
 #include "TestPipelines.h"
@@ -61,13 +61,14 @@ TEST(OrderLengthTest, EightStagesSixteenMicroBatches) {
 }
 
 TEST(OrderLengthTest, RoundsOfAllForwardsFirst) {
-  // Compares with one forward, one backward in the same memory.
+  // Returns how much longer rounds of all forwards first take than one forward,
+  // one backward in the same memory.
   auto getRatio = [](int64_t positions, int64_t microBatches) {
     PipelineShape shape = getShape(positions, microBatches);
     shape.inFlight.assign(positions, positions);
     double rounds = measure(OrderKind::allForwardsFirst, shape).length;
-    shape.inFlight.clear(); // position p then has positions - p in flight, so
-                            // no more
+    shape.inFlight.clear(); // Position p has positions - p in flight by
+                            // default, which is no more than `positions`.
     return rounds / measure(OrderKind::oneForwardOneBackward, shape).length;
   };
   EXPECT_NEAR(getRatio(4, 32), 1.60, 0.005);
@@ -87,8 +88,8 @@ TEST(OrderLengthTest, GradientsOfWeightsFillBubbles) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The numbers of positions and micro-batches, and whole seconds of a
-/// position's parts.
+/// A pipeline of equal positions, each of which needs whole seconds for
+/// forward, gradients of inputs, and gradients of weights.
 struct Pipeline {
   int64_t positions, microBatches;
   StageTimes times;

@@ -24,7 +24,8 @@ TEST(OrderTest, ShapesDealMicroBatches) {
   EXPECT_EQ(shape.getPositionOfWorker(1), 0);
   EXPECT_EQ(shape.getPositionOfWorker(2), 1);
   EXPECT_EQ(shape.getMicroBatches(3), llvm::SmallVector<int64_t>({1, 4, 7}));
-  // Worker 0 of 3 has 0, 3 and 6 of 8 groups.
+  // The first of three replicas has the groups 0, 3 and 6 of 8. Micro-batch 8
+  // is in group 0.
   shape.groups = {8, 8};
   shape.microBatches = 9;
   EXPECT_EQ(shape.getMicroBatches(2), llvm::SmallVector<int64_t>({0, 3, 6, 8}));
@@ -72,8 +73,8 @@ TEST(OrderTest, ReplicasHaveEveryOtherMicroBatch) {
 }
 
 TEST(OrderTest, LaterStagesAreNoFurtherAheadThanEarlierOnes) {
-  // Worker 1 would wait for a forward that worker 0 does only after its
-  // backward.
+  // Worker 0 does its second forward only after its first backward. If worker 1
+  // had to do three forwards first, it would wait forever.
   PipelineShape shape = getShape(2, 4);
   shape.inFlight = {1, 3};
   EXPECT_EQ(writeOrder(getOrder(OrderKind::oneForwardOneBackward, shape)),
@@ -82,7 +83,8 @@ TEST(OrderTest, LaterStagesAreNoFurtherAheadThanEarlierOnes) {
 }
 
 TEST(OrderTest, LimitsAreNoWish) {
-  // Four in flight on the last stage would delay its first backward.
+  // With four micro-batches in flight, the last stage would begin its first
+  // backward later than necessary.
   PipelineShape shape = getShape(4, 64);
   shape.inFlight = {4, 4, 4, 4};
   auto get = [&] {
@@ -99,8 +101,8 @@ TEST(OrderTest, LimitsAreNoWish) {
   EXPECT_EQ(getPeaks(limited), std::vector<int64_t>({4, 3, 2, 1}));
   EXPECT_EQ(simulateOrder(limited, getEqualWork(shape, {1, 1, 1})).getLength(),
             (64 + 3) * 3);
-  // Limits that a planner asks for because of uneven times don't lengthen the
-  // order for even ones.
+  // Limits that fall from stage to stage, as planners set them for uneven
+  // times, don't lengthen the order for even times; so they are used in full.
   shape.inFlight = {9, 5, 3, 1};
   EXPECT_EQ(getPeaks(get()), std::vector<int64_t>({9, 5, 3, 1}));
   shape.inFlight = {2, 2, 2, 1};
@@ -115,7 +117,7 @@ TEST(OrderTest, RecomputedRightBeforeBackward) {
   EXPECT_EQ(writeOrder(order), "0F0,0F1,0R0,0I0,0W0,0R1,0I1,0W1\n"
                                "1F0,1I0,1F1,1I1,1W0,1W1\n");
   EXPECT_FALSE(verifyOrder(order));
-  // Recomputations that are there already stay where they are.
+  // Recomputations that are already there stay where they are.
   Order again = order;
   insertRecompute(again, {true, false});
   EXPECT_EQ(writeOrder(again), writeOrder(order));
@@ -176,7 +178,7 @@ static std::string getProblem(std::vector<ActionList> workers) {
                  : "";
 }
 
-/// Returns "0F0,0F1" as a list.
+/// Returns the actions of a list such as "0F0,0F1".
 static ActionList getList(llvm::StringRef text) {
   ActionList list;
   while (!text.empty()) {

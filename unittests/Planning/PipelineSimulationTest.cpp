@@ -1,4 +1,4 @@
-//===- PipelineSimulationTest.cpp - An order with times -------------------===//
+//===- PipelineSimulationTest.cpp - Simulated pipelines -------------------===//
 
 #include "TestPipelines.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,12 +11,12 @@
 using namespace mlir::hfta::planning;
 
 //===----------------------------------------------------------------------===//
-// Against other models
+// Comparison with other models
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A pipeline each of whose workers is alone on a machine, and the times of its
-/// stages and of the links between them, in seconds.
+/// A random pipeline that has one worker per machine. Its stages and links take
+/// whole seconds.
 struct LinkedPipeline {
   explicit LinkedPipeline(std::mt19937 &random) {
     auto draw = [&](int64_t least, int64_t most) {
@@ -50,9 +50,10 @@ struct LinkedPipeline {
 };
 } // namespace
 
-/// Returns the length of one forward, one backward by a recursion. Even
-/// stations are stages, odd ones are links, where forwards and backwards don't
-/// meet.
+/// Returns the length of the order one forward, one backward, computed by a
+/// recursion over stations. Stations with even numbers are stages; those with
+/// odd numbers are links, on which forwards and backwards don't wait for each
+/// other.
 double LinkedPipeline::getRecursion() const {
   int64_t stations = 2 * shape.getPositions() - 1, count = shape.microBatches;
   auto isLink = [](int64_t x) { return x % 2 == 1; };
@@ -108,8 +109,9 @@ TEST(PipelineSimulationTest, IsTheRecursionOfOneForwardOneBackward) {
   }
 }
 
-/// Returns when actions begin if only the order of the lists and the results of
-/// other actions delay them: the longest path that leads to each action.
+/// Returns when each action begins if it waits only for the action before it in
+/// its worker's list and for the results that it needs. This is the longest
+/// path to the action.
 static std::map<std::string, double> getLongestPaths(const Order &order,
                                                      const PipelineWork &work) {
   std::map<std::string, double> begins, ends;
@@ -174,7 +176,8 @@ TEST(PipelineSimulationTest, ActionsBeginAsSoonAsTheyCan) {
 // Messages, processors and memory
 //===----------------------------------------------------------------------===//
 
-/// Returns places of one machine for each worker, with 10 bytes a second.
+/// Places each worker on a machine of its own, with links of 10 bytes per
+/// second.
 static WorkerPlaces getMachines(int64_t count, Duplex duplex = Duplex::full) {
   WorkerPlaces places;
   places.cluster = Cluster();
@@ -207,7 +210,8 @@ TEST(PipelineSimulationTest, SkipConnectionsGoStraightToTheirReaders) {
   work.messages.push_back({0, 2, 100, 0});
   PipelineRun run = simulateOrder(
       getOrder(OrderKind::oneForwardOneBackward, shape), work, getMachines(3));
-  // The value takes 10 s after the first forward; four more actions follow.
+  // The skipped value arrives 10 s after the end of the first forward; four
+  // more actions of 1 s follow.
   EXPECT_EQ(run.getLength(), 15);
 }
 
@@ -237,12 +241,12 @@ TEST(PipelineSimulationTest, MemoryIsOfWhatIsInFlight) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums
+// All-reduces
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Two workers compute one micro-batch each: the forward ends at 1 s, the
-/// backward at 3 s. Then they sum 100 bytes.
+/// Two workers compute one micro-batch each. The forward ends after 1 s and the
+/// backward after 3 s. Then the workers all-reduce 100 bytes.
 class SumTest : public testing::Test {
 protected:
   SumTest() {
@@ -264,7 +268,7 @@ TEST_F(SumTest, PartsAreSentAddedUpAndSentBack) {
   work.addedBytesPerSecond = 25;
   WorkerPlaces places = getMachines(2);
   places.cluster->latency = 0.5;
-  // 5.5 s to send, 2 s to add, 5.5 s to send back.
+  // 5.5 s to send, 2 s to add, 5.5 s to send back, after 3 s of computing.
   EXPECT_EQ(getLength(places), 16);
   work.stages[0].update = 4;
   EXPECT_EQ(getLength(places), 20);
@@ -277,8 +281,8 @@ TEST_F(SumTest, HalfDuplexTakesTwice) {
 TEST_F(SumTest, BlocksBeginBeforeTheBackwardEnds) {
   work.stages[0].sums = {{1, 50}, {1, 50}};
   EXPECT_EQ(getLength(getMachines(2)), 13);
-  // The first sum begins in the middle of the backward; the channel is never
-  // free.
+  // The first sum begins in the middle of the backward, and the channel is busy
+  // from then on.
   work.stages[0].sums = {{0.5, 50}, {1, 50}};
   EXPECT_EQ(getLength(getMachines(2)), 12);
 }
@@ -294,14 +298,15 @@ TEST_F(SumTest, PairsOfAMachineHaveChannelsOfTheirOwn) {
 }
 
 TEST_F(SumTest, ReductionsHoldUpLaterMessages) {
-  // A stage's sums are in flight while the stage before it still computes.
+  // Gradients of the last stage are all-reduced while the first stage still
+  // computes.
   shape = getShape(2, 2);
   shape.replicas = {2, 2};
   work = PipelineWork::getEqual(2, 1, 1, 1);
   work.stages[1].sums = {{1, 60}};
   WorkerPlaces places = getMachines(4);
-  // Parts are sent from 4 s to 7 s, results to 10 s; the first stage ends at 6
-  // s.
+  // Parts of the sums are sent from 4 s to 7 s and the results from 7 s to 10
+  // s; the first stage ends after 6 s.
   EXPECT_EQ(getLength(places), 10);
   work.stages[1].sums = {{1, 10}};
   EXPECT_EQ(getLength(places), 6);
@@ -328,9 +333,10 @@ TEST(PipelineSimulationTest, TooFewSlotsAreADeadlock) {
 }
 
 TEST(PipelineSimulationTest, MessagesHoldEachOtherUpInOneOrderedChannel) {
-  // Worker 0 sends two forwards through the first chunk before it does one
-  // through the second, but worker 1 has room for one. The first one's way back
-  // to worker 0 comes after the second one's way to worker 1 in the channel.
+  // Worker 0 sends two values to stage 1 before it runs stage 2, but worker 1
+  // has only one slot for them. To free this slot, worker 1 must first send the
+  // value from stage 1 to stage 2; in an ordered channel, this message waits
+  // behind the second value.
   Order order{OrderKind::file, getShape(2, 2, 2), {}};
   llvm::Expected<Order> read = readOrder(
       "0F0,0F1,2F0,2B0,0B0,2F1,2B1,0B1\n1F0,3F0,3B0,1B0,1F1,3F1,3B1,1B1\n", "x",

@@ -10,7 +10,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// Makes layers whose times are 0.1 to 1 ms a sample.
+/// Makes layers whose forward and backward take 0.1 ms to 1 ms per sample each.
 static LayerModel makeModel(std::mt19937 &random, int64_t layers) {
   LayerModel model;
   auto draw = [&] { return 1e-4 * static_cast<double>(1 + random() % 10); };
@@ -67,8 +67,8 @@ TEST(PlanSimulationTest, DividedMicroBatchesAreTheRecursion) {
 }
 
 TEST(PlanSimulationTest, BucketsAreSummedUnderTheBackward) {
-  // Two devices have one micro-batch each: 1 s for the forward, and 1 s for the
-  // backward of each layer.
+  // Two devices compute one micro-batch each: the forward takes 1 s, the
+  // backward 1 s per layer.
   LayerModel model;
   for (int i = 0; i < 2; ++i) {
     Layer layer;
@@ -93,7 +93,8 @@ TEST(PlanSimulationTest, BucketsAreSummedUnderTheBackward) {
   };
   PlanSimulationOptions options;
   options.bucket = 100;
-  // 3 s, then half of the last bucket there and back.
+  // Computing takes 3 s. The last bucket follows: half of it is sent in each
+  // direction, then the sums are sent back.
   EXPECT_DOUBLE_EQ(simulate(options), 4);
   options.overlaps = false;
   EXPECT_DOUBLE_EQ(simulate(options), 5);

@@ -6,9 +6,9 @@
 
 using namespace mlir::hfta::planning;
 
-/// Makes three layers of 1, 2 and 3 s a sample, with 10, 20 and 30 bytes of
-/// parameters, as many bytes saved for each sample, and 1 and 2 bytes that
-/// cross to the next layer.
+/// Makes three layers that take 1, 2 and 3 s per sample, forward and backward
+/// together. They have 10, 20 and 30 bytes of parameters and as many saved
+/// bytes per sample; 1 and 2 bytes per sample cross to the next layer.
 static LayerModel makeModel() {
   LayerModel model;
   model.digest = "0123";
@@ -42,9 +42,9 @@ TEST(PlanTest, countsWhatADeviceHolds) {
   model.optimizerStates = 1;
   Cluster cluster = makeCluster({3}, 200);
   StageCosts units(model, cluster, {12, 12, CostRule::units});
-  // Parameters, gradients and state; two micro-batches in flight with the
-  // values that they received; the gradient that is sent back; the value that
-  // goes to the next stage, and its gradient.
+  // The terms are parameters, gradients and optimizer state; two micro-batches
+  // in flight with their received values; the gradient that is sent back; and
+  // the value sent to the next stage, with its gradient.
   EXPECT_DOUBLE_EQ(units.getPeakBytes(1, 1, 1, 2), 60 + 2 * 21 + 1 + 4);
   EXPECT_EQ(units.getMostInFlight(1, 1, 1), 6);
   EXPECT_EQ(units.getMostInFlight(1, 1, 3), 4);
@@ -60,7 +60,8 @@ TEST(PlanTest, countsWhatAPreconditionerKeeps) {
   model.layers[1].momentBytes = 3;
   model.layers[2].momentBytes = 100;
   StageCosts costs(model, cluster, {12, 12, CostRule::units});
-  // The moments of one group, then those of three groups of one replica of two.
+  // First the moments of one group, then those of the three groups that one of
+  // two replicas has.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 1, 2),
                    without.getPeakBytes(1, 1, 1, 2) + 7 + 3);
   Workload workload{12, 12, CostRule::units};
@@ -79,13 +80,13 @@ TEST(PlanTest, countsWhatIsComputedAgain) {
   Workload workload{12, 12, CostRule::units};
   workload.recomputes = true;
   StageCosts costs(model, cluster, workload);
-  // Values that are recomputed are there once; those that they are recomputed
-  // from are there for each micro-batch in flight.
+  // Recomputed values exist once. The values that they are recomputed from
+  // exist for each micro-batch in flight.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 1, 3), 40 + 20 + 3 * 1 + 1 + 4);
   Station middle = costs.getStation(
       {1, 1, FreeDevices(cluster.devices).take(1, Placement::append)});
   EXPECT_DOUBLE_EQ(middle.backward, 2 * middle.forward + middle.forward);
-  // The last stage has one micro-batch in flight, and keeps its values.
+  // The last stage has one micro-batch in flight, so it saves all values.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(2, 2, 1, 2), 60 + 2 * 32 + 2);
 }
 
@@ -102,8 +103,8 @@ TEST(PlanTest, countsWhatDoesntGrowWithSamples) {
   EXPECT_DOUBLE_EQ(station.forward, 3 * 2 / 3.0 + 0.5);
   EXPECT_DOUBLE_EQ(station.backward, 3 * 4 / 3.0 + 0.25);
   EXPECT_DOUBLE_EQ(station.getEnd() - station.allReduce, 7);
-  // The data of three batches, of the two micro-batches of a replica, of one in
-  // transfer, and of each in flight.
+  // A replica's data: three batches of two micro-batches each, one micro-batch
+  // in transfer, and among the received values two in flight and one more.
   LayerModel bare = makeModel();
   StageCosts without(bare, cluster, {12, 4, CostRule::units});
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 2, 2) -
@@ -123,7 +124,8 @@ TEST(PlanTest, slowsDownWhatExchangesMessages) {
   EXPECT_DOUBLE_EQ(costs.getStation(part).backward, 1.5 * 10 / 3);
   Stage whole{0, 2, free.take(1, Placement::append)};
   EXPECT_DOUBLE_EQ(costs.getStation(whole).forward, 2);
-  // No other stage waits for the gradients of the first layers' inputs.
+  // The first layers have no stage before them that waits for the gradients of
+  // their inputs, so their whole backward counts as gradients of weights.
   EXPECT_DOUBLE_EQ(costs.getWeightShare(1, 2), 0.7);
   EXPECT_DOUBLE_EQ(costs.getWeightShare(0, 1), 1);
 }
@@ -133,8 +135,8 @@ TEST(PlanTest, countsSumsOfGradients) {
   Cluster cluster = makeCluster({4});
   Workload workload{12, 12, CostRule::units, /*groups=*/5};
   StageCosts costs(model, cluster, workload);
-  // The first of two replicas has three of the five sums, and half of each of
-  // the two others to add up.
+  // The first of two replicas has three of the five groups. Of each of the
+  // other two groups' sums, it adds up half.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(0, 2, 2, 0), 60 * (1 + 3 + 1));
   PlanFailure failure;
   PlanRequest request{12, 12, CostRule::units, /*groups=*/2};
@@ -148,10 +150,11 @@ TEST(PlanTest, countsSumsOfGradients) {
 }
 
 TEST(PlanTest, keepsToTheMemory) {
-  // With all layers, a device needs 120 bytes, and 60 for each one in flight.
+  // A device with all layers needs 120 bytes, and 60 for each micro-batch in
+  // flight.
   EXPECT_EQ(plan(makeCluster({2}, 1000)).stages.size(), 1u);
-  // Only the plan with the least memory fits: the last layer alone needs 60 +
-  // 32 + 2.
+  // Only the plan with the least memory fits. Its second stage, the last layer,
+  // needs 60 + 32 + 2 bytes.
   PipelinePlan tight = plan(makeCluster({2}, 97));
   ASSERT_EQ(tight.stages.size(), 2u);
   EXPECT_EQ(tight.stages[0].parts[0].last, "layer2");
@@ -166,7 +169,8 @@ TEST(PlanTest, saysWhatWouldFit) {
     int64_t least;
     const char *first, *last;
   } rows[] = {{{1}, 180, "layer1", "layer3"},
-              // 2 (10 + 20) + 30 + 2 * 2 against 2 * 30 + 32 + 2
+              // The first stage needs 2 (10 + 20) + 30 + 2 * 2 bytes, the
+              // second one 2 * 30 + 32 + 2: both need 94.
               {{2}, 94, "layer1", "layer2"},
               {{1, 1, 1}, 94, "layer1", "layer2"}};
   for (const auto &row : rows) {
@@ -186,7 +190,8 @@ TEST(PlanTest, saysWhatWouldFit) {
 TEST(PlanTest, choosesMicroBatches) {
   LayerModel model = makeModel();
   PlanFailure failure;
-  // Latency favours large micro-batches, idle devices favour small ones.
+  // Latency favours few, large micro-batches; idle devices favour many small
+  // ones.
   Cluster cluster = makeCluster({1, 1});
   cluster.latency = 0.5;
   std::optional<PipelinePlan> best =
@@ -227,7 +232,8 @@ TEST(PlanTest, readsWhatItWrites) {
   EXPECT_FALSE(read->simulated);
 }
 
-/// Describes a plan of two stages with two chunks each: there and back again.
+/// Describes a plan of two stages with two chunks each, which are placed in a
+/// V: stage 0 has the first and last layer, stage 1 the two others.
 static PipelinePlan describeChunks() {
   LayerModel model = makeModel();
   model.layers.insert(model.layers.begin(), {"layer0", 1, 1, 8, 8, 1});

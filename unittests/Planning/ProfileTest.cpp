@@ -15,7 +15,8 @@ static std::string makeNode(const std::string &id,
          activation + ", parameter_size=" + parameters + "\n";
 }
 
-/// Returns each layer's name and the bytes that cross the cut after it.
+/// Returns each layer's name, and the number of bytes that cross the cut after
+/// the layer.
 static std::string describe(const LayerModel &model) {
   std::string text;
   for (const Layer &layer : model.layers)
@@ -25,7 +26,8 @@ static std::string describe(const LayerModel &model) {
 }
 
 TEST(ProfileTest, ordersLayersAndCountsWhatCrosses) {
-  // The profile has a mask that is used late, and a block with two branches.
+  // The graph has a mask that is used only by a late layer, and a block with
+  // two branches.
   std::string text = makeNode("n1", "Input0", "999") +
                      makeNode("n2", "mask", "100") + makeNode("n3", "a") +
                      makeNode("n4", "Conv2d(3, 64)", "[1.0; 2.0]") +
@@ -36,7 +38,8 @@ TEST(ProfileTest, ordersLayersAndCountsWhatCrosses) {
   ProfileError error;
   std::optional<LayerModel> model = readProfile(text, 1, error);
   ASSERT_TRUE(model) << error.message;
-  // Two nodes have the description Conv2d, so they go by their identifiers.
+  // Two nodes have the same description, Conv2d(3, 64), so layers have their
+  // identifiers as names.
   EXPECT_EQ(describe(*model), "a 8; n4 11; n5 19; mask 119; add 0; ");
   EXPECT_DOUBLE_EQ(model->layers[2].forward, 2e-3);
   EXPECT_DOUBLE_EQ(model->layers[2].backward, 4e-3);

@@ -12,14 +12,15 @@ using Layers = std::vector<LayerSizes>;
 // Networks
 //===----------------------------------------------------------------------===//
 
-/// Appends the layers `times` times.
+/// Appends the layers `more`, repeated `times` times.
 static void append(Layers &layers, const Layers &more, int64_t times = 1) {
   for (int64_t time = 0; time < times; ++time)
     layers.insert(layers.end(), more.begin(), more.end());
 }
 
-/// Makes a residual network of bottleneck blocks. The second and third of its
-/// four groups have `second` and `third` blocks after their first one.
+/// Makes a residual network of bottleneck blocks in four groups. `second` and
+/// `third` are the numbers of blocks that follow the first block of the second
+/// and of the third group.
 static Layers makeResNet(int64_t second, int64_t third) {
   Layers layers = {{147, 64}, {64, 64}, {576, 64}, {64, 256}, {64, 256}};
   append(layers, {{256, 64}, {576, 64}, {64, 256}}, 2);
@@ -131,7 +132,7 @@ const std::vector<PublishedNetwork> &planning::getPublishedNetworks() {
   return networks;
 }
 
-/// Appends a layer of this size, and its factors, to a block.
+/// Appends a layer of this size and its two factors to a block of the model.
 static KfacLayer &addLayer(KfacModel &model, const LayerSizes &sizes,
                            int64_t block) {
   KfacLayer layer;
@@ -161,15 +162,17 @@ KfacModel PublishedNetwork::getModel() const {
 // Times
 //===----------------------------------------------------------------------===//
 
-/// An inversion's seconds: a constant, and a part by the cube of its rows.
+/// The seconds to invert a matrix: a constant, and a part per cube of its rows.
 static constexpr double kInversion = 8.46e-4;
 static constexpr double kCubic = 4.50e-13;
-/// The seconds of a sum after the backward: a constant, and a part by element.
+/// The seconds of an all-reduce after the backward: a constant, and a part per
+/// element.
 static constexpr double kReduce = 2.47e-4;
 static constexpr double kReduceElement = 1.842e-9;
-/// The share of an element's time that a sum in the backward's pipeline takes.
+/// The share of `kReduceElement` that an all-reduce takes if it is pipelined
+/// with the backward.
 static constexpr double kPipelined = 0.84;
-/// The seconds of a broadcast: a constant, and a part by element.
+/// The seconds of a broadcast: a constant, and a part per element.
 static constexpr double kBroadcast = 1.02e-3;
 static constexpr double kBroadcastElement = 4.09e-10;
 

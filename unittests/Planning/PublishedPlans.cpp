@@ -56,8 +56,8 @@ llvm::SmallVector<Stage, 4> mlir::hfta::planning::makeStages(
       EXPECT_NE(found, model.layers.end()) << lastLayers[i];
       last = found - model.layers.begin();
     }
-    // Devices come from partly used machines first, and by the order of
-    // numbers.
+    // Placement::append takes devices of partly used machines first, in the
+    // order of their numbers.
     stages.push_back({first, last, free.take(replicas[i], Placement::append)});
     first = last + 1;
   }
@@ -188,8 +188,8 @@ const std::vector<GoldenRow> &mlir::hfta::planning::getGoldenRows() {
   return rows;
 }
 
-/// The published figures have three decimals, some of them cut off, not
-/// rounded.
+/// Compares with a published figure. The figures have three decimals, some of
+/// them truncated instead of rounded.
 static void expectMilliseconds(double seconds, double golden) {
   EXPECT_NEAR(seconds * 1e3, golden, 6e-4);
 }

@@ -1,7 +1,7 @@
 //===- PublishedPlansTest.cpp - Plans of published profiles ---------------===//
 //
-// Runs where the environment variable HFTA_PROFILES names a folder with the
-// profiles that DAPPLE and PipeDream publish.
+// The tests skip themselves unless the environment variable HFTA_PROFILES names
+// a folder with the profiles that DAPPLE and PipeDream publish.
 //===----------------------------------------------------------------------===//
 
 #include "PublishedPlans.h"
@@ -29,7 +29,7 @@ TEST(PublishedPlansTest, readsWhatProfilesHold) {
   struct {
     const char *name;
     int64_t layers;
-    double forward, backward, megabytes; // milliseconds
+    double forward, backward, megabytes; // forward and backward in ms
   } files[] = {{"vgg-19-pbs-32", 25, 48.01, 96.20, 548.05},
                {"bert-48-pbs-2", 53, 129.20, 214.56, 2549.8},
                {"xlnet-24-pbs-1", 30, 82.13, 118.98, 1379},

@@ -1,4 +1,4 @@
-//===- QueueSimulationTest.cpp - Queues that compute and move bytes -------===//
+//===- QueueSimulationTest.cpp - Queues that compute and transfer ---------===//
 
 #include "Hfta/Planning/QueueSimulation.h"
 
@@ -40,8 +40,8 @@ static std::string describe(const SpillRun &run) {
 }
 
 TEST(QueueSimulationTest, waitsForEvents) {
-  // The second task needs bytes that are read while the first one runs; the
-  // bytes that it makes are written once it is done.
+  // The second task needs bytes that are read while the first task runs. The
+  // bytes that it computes are written after it.
   std::vector<QueuedWork> tasks = {compute(2), signal(QueuedWork::await, 0),
                                    compute(1), signal(QueuedWork::record, 1)};
   std::vector<QueuedWork> reads = {move(QueuedWork::read, 30),
@@ -63,7 +63,7 @@ TEST(QueueSimulationTest, waitsForEvents) {
 TEST(QueueSimulationTest, sharesChannels) {
   std::vector<QueuedWork> reads = {move(QueuedWork::read, 10)};
   std::vector<QueuedWork> writes = {move(QueuedWork::write, 30)};
-  // Each transfer has half of the channel, until one of them has ended.
+  // While both transfers run, each gets half of the channel's bandwidth.
   SpillRun shared = simulateQueues({reads, writes}, {10, 10, 0, true});
   EXPECT_EQ(describe(shared), "read 0-2\nwrite 0-4\n");
   SpillRun apart = simulateQueues({reads, writes}, {10, 10, 0, false});

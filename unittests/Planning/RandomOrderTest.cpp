@@ -10,7 +10,7 @@
 using namespace mlir::hfta::planning;
 
 namespace {
-/// A random pipeline with uneven times, and machines to run it on.
+/// A random pipeline with uneven times, and the machines that run it.
 class RandomPipeline {
 public:
   explicit RandomPipeline(unsigned seed) : random(seed) {
@@ -48,7 +48,7 @@ public:
   }
   double drawSeconds() { return static_cast<double>(draw(1, 100)) / 10; }
 
-  /// Returns the seconds of a step in which nothing overlaps.
+  /// Returns the seconds of a step in which nothing overlaps, an upper bound.
   double getSerialTime() const {
     double seconds = 0;
     for (const StageWork &stage : work.stages)
@@ -58,7 +58,7 @@ public:
           2 * 0.01 + (message.forwardBytes + message.backwardBytes) / 500.;
     return seconds * static_cast<double>(shape.microBatches);
   }
-  /// Returns the seconds that the busiest worker computes.
+  /// Returns the seconds that the busiest worker computes, a lower bound.
   double getLeastTime() const {
     double least = 0;
     for (int64_t worker = 0; worker < shape.getWorkers(); ++worker) {
@@ -82,8 +82,8 @@ private:
 };
 } // namespace
 
-/// Checks that an order is valid, within the limits, and free of deadlock
-/// whatever the transport.
+/// Checks that an order is valid and within the limits, and that it ends
+/// without deadlock with strict and with lenient transport.
 static void check(const RandomPipeline &pipeline, const Order &order) {
   std::optional<OrderProblem> problem = verifyOrder(order);
   ASSERT_FALSE(problem) << problem->message << "\n" << writeOrder(order);
@@ -157,8 +157,9 @@ TEST(RandomOrderTest, ListOrders) {
 // Damaged orders
 //===----------------------------------------------------------------------===//
 
-/// Returns whether workers that take turns, each doing all that it can, reach
-/// the ends of their lists.
+/// Executes the order without times: workers take turns, and each runs its
+/// actions until one has to wait. Returns whether all workers reach the ends of
+/// their lists.
 static bool comesToAnEnd(const Order &order) {
   std::set<std::string> done;
   std::vector<size_t> next(order.workers.size(), 0);
@@ -211,7 +212,7 @@ TEST(RandomOrderTest, CirclesAreFound) {
 }
 
 //===----------------------------------------------------------------------===//
-// Choice
+// Choice of the best order
 //===----------------------------------------------------------------------===//
 
 TEST(RandomOrderTest, ChosenIsAsGoodAsTheShortest) {

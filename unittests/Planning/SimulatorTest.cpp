@@ -1,4 +1,4 @@
-//===- SimulatorTest.cpp - When a plan's parts begin and end --------------===//
+//===- SimulatorTest.cpp - When simulated actions begin and end -----------===//
 
 #include "Hfta/Planning/Simulator.h"
 
@@ -9,7 +9,8 @@
 using namespace mlir::hfta::planning;
 
 namespace {
-/// A simulation to be filled; its machines have all processors that they need.
+/// A simulation that each test fills. It begins with one machine, which has as
+/// many processors as it needs.
 class SimulatorTest : public testing::Test {
 protected:
   SimulatorTest() { plan.machines.resize(1); }
@@ -119,7 +120,8 @@ TEST_F(SimulatorTest, RunningActionsShareProcessors) {
   unsigned a = addAction(addQueue(), 2), b = addAction(addQueue(), 2);
   unsigned c = addAction(addQueue(), 4);
   run();
-  // Each action has two thirds of a processor until two of them end.
+  // Three actions share two processors: each has two thirds of one until two of
+  // them end.
   EXPECT_EQ(getEnd(a), 3);
   EXPECT_EQ(getEnd(b), 3);
   EXPECT_EQ(getEnd(c), 5);
@@ -189,8 +191,9 @@ TEST_F(SimulatorTest, CircleOfLists) {
 }
 
 TEST_F(SimulatorTest, OrderedChannelsHoldUpWhatIsBehind) {
-  // The first slot becomes free only when the reader of the second message
-  // ends.
+  // The second message needs the slot of the first one. The slot is freed when
+  // the first one's last reader ends, but this action also waits for the third
+  // message, which an ordered channel sends only after the second one.
   for (bool isOrdered : {false, true}) {
     plan = Simulation();
     plan.machines.resize(1);
@@ -247,7 +250,7 @@ TEST_F(SimulatorTest, ChoosersSeeWhatComes) {
 }
 
 TEST_F(SimulatorTest, ModelsGoToTheDeviceThatIsFree) {
-  // Three models of two units each on two devices.
+  // Three models of two units each run on two devices.
   for (int device = 0; device < 2; ++device)
     addQueue();
   std::vector<unsigned> units;

@@ -15,11 +15,11 @@
 using namespace mlir::hfta::planning;
 
 //===----------------------------------------------------------------------===//
-// All plans there are
+// Comparison with all plans
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Tries all plans of a small chain.
+/// An exhaustive search over all plans of a small chain.
 class AllPlans {
 public:
   AllPlans(const SpillModel &model, const SpillRequest &request)
@@ -50,7 +50,7 @@ private:
     }
   }
   void chooseResidency() {
-    // The group is known by its number, as groups are appended meanwhile.
+    // An index instead of a reference, because the recursion appends groups.
     size_t group = plan.groups.size() - 1;
     int64_t parameters = 0, state = 0;
     for (int64_t block = plan.groups[group].firstBlock;
@@ -119,7 +119,8 @@ private:
 };
 } // namespace
 
-/// Returns the plan in which everything that is kept stays in memory.
+/// Returns the plan in which all parameters and state stay in memory, and all
+/// values are kept as `keep` says.
 static SpillPlan keepAll(const SpillModel &model, Keep keep = Keep::save) {
   SpillPlan plan;
   plan.copies = model.copies;
@@ -154,7 +155,8 @@ TEST(SpillPlanTest, isNearTheBestOfAllPlans) {
     const ChainKind &kind = kinds[number % std::size(kinds)];
     SpillModel model = makeRandomChain(random, kind);
     SpillRequest request;
-    // Eight blocks have too many plans that both spill and recompute.
+    // There would be too many plans of eight blocks with both spilling and
+    // recomputation.
     request.spills = kind.blocks < 6 || number % 4 != 0;
     if (kind.blocks == 8 && request.spills)
       request.recompute = RecomputePolicy::none;
@@ -182,7 +184,7 @@ TEST(SpillPlanTest, isNearTheBestOfAllPlans) {
 // Budgets
 //===----------------------------------------------------------------------===//
 
-/// Makes a transformer's blocks: five in a layer, each with a residual
+/// Makes the blocks of a transformer: five per layer, each with a residual
 /// connection.
 static SpillModel makeTransformer(int64_t layers, int64_t microBatches,
                                   int64_t copies) {
@@ -212,7 +214,8 @@ static SpillModel makeTransformer(int64_t layers, int64_t microBatches,
   return model;
 }
 
-/// Plans for twenty budgets up to the memory that keeping everything needs.
+/// Plans for twenty budgets, up to the memory that keeping everything needs,
+/// and expects that a larger budget never makes the step slower.
 static void expectMoreIsNeverSlower(const SpillModel &model,
                                     const SpillRequest &request) {
   int64_t most = getPeakOfAll(model);
@@ -267,7 +270,7 @@ TEST(SpillPlanTest, namesTheLeastBudget) {
       EXPECT_TRUE(llvm::any_of(model.blocks, [&](const SpillBlock &block) {
         return block.name == failure.block;
       }));
-      // The failure holds the plan that needs the least budget.
+      // The failure contains the plan that needs the least memory.
       EXPECT_FALSE(checkPlan(model, failure.plan));
       EXPECT_EQ(simulateSpill(model, failure.plan).leastBytes,
                 failure.leastBudget);
@@ -294,10 +297,11 @@ TEST(SpillPlanTest, takesTurnsThatAreAllowed) {
   EXPECT_LE(countCopies(kEveryByte, 1, 3), 3);
   EXPECT_EQ(countCopies(kEveryByte, 2, 2), 2);
   EXPECT_EQ(countCopies(kEveryByte, 6, 6), 6);
-  // This holds where they don't fit too; the model has no more than six copies.
+  // The limits also hold for the plan of a failure. Turns can't have more than
+  // the model's six copies.
   EXPECT_EQ(countCopies(1, 6, 6), 6);
   EXPECT_EQ(countCopies(1, 9, 9), 6);
-  // Turns of four or five leave a rest of six copies either way.
+  // Six copies need two turns, whether these have four or five copies.
   EXPECT_EQ(countCopies(kEveryByte, 4, 5), 5);
 }
 
@@ -308,7 +312,7 @@ TEST(SpillPlanTest, plansForSeveralBudgets) {
   SpillPlanner planner(model, request);
   int64_t most = getPeakOfAll(model);
   SpillFailure failure;
-  // A budget that everything fits into keeps everything; later calls still find
+  // A budget in which everything fits keeps everything. Later calls still find
   // plans for smaller budgets.
   std::optional<SpillChoice> all = planner.plan(kEveryByte, failure);
   ASSERT_TRUE(all);
@@ -367,16 +371,17 @@ TEST(SpillPlanTest, obeysWhatMayBeDone) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The fastest of the plans that a simple rule gives and that fit.
+/// Makes plans by simple rules, and keeps the time of the fastest one that
+/// fits.
 class Rules {
 public:
   Rules(const SpillModel &model, int64_t budget)
       : model(model), index(model), budget(budget) {}
 
-  double seconds = 0; ///< 0: none fits
+  double seconds = 0; ///< seconds of the fastest plan; 0: none fits
 
-  /// Judges a plan after it saves the values that others need, and those that
-  /// can't be recomputed.
+  /// Simulates a plan, after marking as saved the values that its other
+  /// decisions need in memory, and those that can't be recomputed.
   void judge(SpillPlan plan) {
     bool isChanged = true;
     while (isChanged) {
@@ -431,8 +436,9 @@ public:
     }
   }
 
-  /// Saves the values that save the most time among those that fit in a number
-  /// of bytes together, for the largest number with which the step fits.
+  /// Chooses saved values by solving a knapsack problem: among the sets of at
+  /// most `most` bytes, the one whose recomputation would take the most time.
+  /// `most` is the largest number for which the step fits in the budget.
   void fillKnapsack() {
     int64_t all = 0;
     for (const SpillValue &value : model.values)
@@ -501,10 +507,11 @@ TEST(SpillPlanTest, isNeverBehindSimpleRules) {
   EXPECT_GT(judged, 40);
 }
 
-// Rotor recomputes a value as often as is best, our plans do so once in each
-// backward. Rotor also counts the input of the chain and the gradient of its
-// output, which are no part of our chain, so that these bounds, which are
-// rotor's own, hold for plans with one level.
+// Compares with rotor, a library for PyTorch that recomputes values of chains
+// optimally (Beaumont et al.). rotor may recompute a value several times,
+// Hfta's plans only once per backward. But rotor also counts the chain's input
+// and the gradient of its output as memory, which this chain doesn't have; so
+// rotor's times bound those of Hfta's plans.
 TEST(SpillPlanTest, isNoSlowerThanRotor) {
   SpillModel model = makeChain(48, 1, 2, 1);
   const std::pair<int64_t, double> known[] = {

@@ -11,8 +11,10 @@
 
 using namespace mlir::hfta::planning;
 
-/// Makes two blocks of one op each; the second one's value is recomputed. The
-/// second block's parameters are streamed, those of the first one stay.
+/// Makes a chain of two blocks of one op each. Per block, the forward takes 1
+/// s, the backward 2 s and the update 0.5 s; the value has 10 bytes, parameters
+/// and gradients have 4 bytes each. The store reads 2 bytes and writes 1 byte
+/// per second.
 static SpillModel makeTwoBlocks() {
   SpillModel model = makeChain(2, 1, 2, 10);
   for (SpillBlock &block : model.blocks) {
@@ -53,8 +55,8 @@ TEST(SpillSimulationTest, runsWhatFitsWithoutTransfers) {
                            "update 1: 4-4.5\n"
                            "backward 0: 4.5-6.5\n"
                            "update 0: 6.5-7\n");
-  // Both blocks' parameters and values, one gradient of parameters, and the
-  // gradient that passes from block to block.
+  // The terms are both blocks' parameters and values, the gradients of one
+  // block's parameters, and the gradient that passes from block to block.
   EXPECT_EQ(run.peakBytes, 2 * 4 + 2 * 10 + 4 + 10);
   EXPECT_EQ(run.seconds, 7);
   EXPECT_EQ(run.readBytes + run.writtenBytes, 0);
@@ -64,8 +66,8 @@ TEST(SpillSimulationTest, streamsParameters) {
   SpillModel model = makeTwoBlocks();
   SpillPlan plan = makePlan(model, Residency::streamed);
   plan.writeWindow = 8;
-  // The first block's parameters are still there from the last step, the last
-  // block's from its forward.
+  // The first block's parameters are in memory since the previous step, the
+  // last block's since its forward.
   SpillRun run = simulateSpill(model, plan);
   EXPECT_EQ(describe(run), "forward 0: 0-1\n"
                            "read 1: 0-2\n"
@@ -80,7 +82,8 @@ TEST(SpillSimulationTest, streamsParameters) {
   EXPECT_EQ(run.readBytes, 8);
   EXPECT_EQ(run.writtenBytes, 8);
   EXPECT_EQ(run.seconds, 13.5);
-  // If written bytes have to leave first, the next backward waits for them.
+  // With a write window of 0, memory is reused only after its bytes are
+  // written, so the next backward waits.
   plan.writeWindow = 0;
   run = simulateSpill(model, plan, run.leastBytes);
   EXPECT_EQ(run.peakBytes, run.leastBytes);
@@ -104,7 +107,8 @@ TEST(SpillSimulationTest, spillsAndRecomputesValues) {
                            "backward 0: 8-10\n");
 }
 
-/// Returns the bytes moved that belong to parameters, gradients and state.
+/// Returns the bytes read and written for parameters, gradients and state in a
+/// step.
 static std::pair<int64_t, int64_t> moveParameters(int64_t microBatches,
                                                   bool isFrozen) {
   SpillModel model = makeChain(4, 1, 2, 10);
@@ -119,8 +123,9 @@ static std::pair<int64_t, int64_t> moveParameters(int64_t microBatches,
 }
 
 TEST(SpillSimulationTest, movesParametersOnceAStep) {
-  // Each block reads its parameters for forward and backward, except for the
-  // first forward and the last block's backward; then each reads its state.
+  // Each block reads its parameters for the forward and for the backward,
+  // except that the first block has them in its forward and the last block in
+  // its backward. Each block then reads its state.
   EXPECT_EQ(moveParameters(1, false),
             std::make_pair(int64_t(6 * 100 + 4 * 200), int64_t(4 * 300)));
   EXPECT_EQ(moveParameters(8, false), moveParameters(1, false));
@@ -154,17 +159,18 @@ TEST(SpillSimulationTest, letsCopiesTakeTurns) {
   plan.copies = 2;
   SpillRun turns = simulateSpill(model, plan);
   EXPECT_EQ(together.seconds, turns.seconds);
-  // The parameters of all copies stay; other values are those of two copies.
+  // The parameters of all copies stay in memory; the other values are those of
+  // the two copies of a turn.
   EXPECT_EQ(together.peakBytes, 3 * (2 * 4 + 2 * 10 + 4 + 10));
   EXPECT_EQ(turns.peakBytes, 3 * 2 * 4 + 2 * (2 * 10 + 4 + 10));
 }
 
 //===----------------------------------------------------------------------===//
-// Beside the simulator of events
+// Comparison with the event simulator
 //===----------------------------------------------------------------------===//
 
-/// Returns the length of the same step as queues of actions, with a window of
-/// zero for what is written.
+/// Returns the ticks of the same step, simulated as queues of actions, with a
+/// write window of 0.
 static Ticks simulateEvents(const SpillSchedule &schedule, int64_t budget) {
   std::vector<int64_t> occupied = schedule.occupied;
   std::vector<int64_t> begins = schedule.placeFetches(occupied, budget, 0);
@@ -181,7 +187,7 @@ static Ticks simulateEvents(const SpillSchedule &schedule, int64_t budget) {
     task.seconds = toSeconds(schedule.tasks[number].ticks);
     auto position = static_cast<int64_t>(number);
     for (auto [of, span] : llvm::enumerate(schedule.spans)) {
-      // Memory is free when all bytes written before have left it.
+      // Memory is free once all bytes that were written before have left it.
       if (!span.isRead && span.first == position && lastWrite != kNone)
         task.after.push_back(lastWrite);
       if (begins[of] != position)
@@ -234,7 +240,8 @@ TEST(SpillSimulationTest, agreesWithTheSimulatorOfEvents) {
          {schedule.leastBytes, schedule.leastBytes * 11 / 10, kEveryByte}) {
       Ticks ticks = schedule.run(budget, 0);
       EXPECT_EQ(ticks, simulateEvents(schedule, budget));
-      // Fetches that begin earlier delay nothing.
+      // A larger budget lets fetches begin earlier, which never lengthens the
+      // step.
       if (last > 0)
         EXPECT_LE(ticks, last);
       last = ticks;

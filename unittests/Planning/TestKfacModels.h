@@ -9,8 +9,9 @@
 
 namespace mlir::hfta::planning {
 
-/// Makes two blocks of a layer each. The layers' factors have 4 and 2 rows, and
-/// 3 and 1 rows; their gradients have 8 and 3 elements.
+/// Makes two blocks of one layer each. The first layer's input and output
+/// factors have 4 and 2 rows, the second one's 3 and 1 rows; their gradients
+/// have 8 and 3 elements.
 inline KfacModel makeTwoLayers() {
   KfacModel model;
   model.blocks = {{1, 2, 8}, {3, 4, 3}};
@@ -24,8 +25,8 @@ inline KfacModel makeTwoLayers() {
   return model;
 }
 
-/// Makes costs by which an inversion takes the cube of its rows, and a message
-/// takes a tenth of a second, and a hundredth more for each element.
+/// Makes costs in which inverting a matrix of n rows takes n³ seconds, and a
+/// message takes 0.1 s plus 0.01 s per element.
 inline KfacCosts makeSimpleCosts() {
   KfacCosts costs;
   costs.invert = makeCubicInversionCost(0, 0, 1);
@@ -34,7 +35,7 @@ inline KfacCosts makeSimpleCosts() {
   return costs;
 }
 
-/// Makes a plan of two layers on these ranks: rank 0 owns the first layer's
+/// Makes a plan for the model of makeTwoLayers: rank 0 owns the first layer's
 /// factors, rank 1 the second one's.
 inline KfacPlan makeTwoLayersPlan(const KfacModel &model,
                                   const KfacCosts &costs,
@@ -52,8 +53,8 @@ inline KfacPlan makeTwoLayersPlan(const KfacModel &model,
   return plan;
 }
 
-/// Random models and costs by which communication and computation take about as
-/// long.
+/// Random models and costs for which communication takes about as long as
+/// computation.
 class RandomKfac {
 public:
   RandomKfac(int64_t mostLayers, std::mt19937 &random) : random(random) {

@@ -9,7 +9,7 @@
 
 namespace mlir::hfta::planning {
 
-/// Returns a pipeline with one worker at each position.
+/// Returns the shape of a pipeline with one worker per position.
 inline PipelineShape getShape(int64_t positions, int64_t microBatches,
                               int64_t chunks = 1) {
   PipelineShape shape;
@@ -19,7 +19,7 @@ inline PipelineShape getShape(int64_t positions, int64_t microBatches,
   return shape;
 }
 
-/// Expects that the order exists and is valid, and returns it.
+/// Makes an order, expects that it exists and is valid, and returns it.
 inline Order getOrder(OrderKind kind, const PipelineShape &shape) {
   llvm::Expected<Order> order = makeOrder(kind, shape);
   if (!order) {
@@ -31,8 +31,8 @@ inline Order getOrder(OrderKind kind, const PipelineShape &shape) {
   return std::move(*order);
 }
 
-/// The seconds of each part of the whole model, which a pipeline of equal
-/// stages divides among its workers.
+/// The seconds of a position's forward, of its gradients of inputs, and of its
+/// gradients of weights. The position's chunks share them equally.
 struct StageTimes {
   double forward = 1, input = 1, weight = 1;
 };

@@ -9,7 +9,8 @@
 
 namespace mlir::hfta::planning {
 
-/// Appends an op to the last block, with a value of `bytes` bytes (0: none).
+/// Appends an op to the last block. It computes a value of `bytes` bytes, or
+/// none if `bytes` is 0. Returns the value's number, or -1.
 inline int64_t addOp(SpillModel &model, double seconds, int64_t bytes,
                      llvm::SmallVector<int64_t, 4> operands) {
   model.ops.push_back({seconds, std::move(operands)});
@@ -28,8 +29,8 @@ inline SpillBlock &addBlock(SpillModel &model, double backward) {
   return block;
 }
 
-/// Makes blocks of one op each, whose backward reads the value that the op
-/// makes and the value that it reads.
+/// Makes a chain of blocks of one op each. A block's backward reads the op's
+/// operand and its result. `bytes` is the size of each value.
 inline SpillModel makeChain(int64_t blocks, double forward, double backward,
                             int64_t bytes) {
   SpillModel model;

@@ -9,9 +9,10 @@
 
 namespace mlir::hfta::planning {
 
-/// Makes a model of forwards, the last shard's unit, and backwards that take
-/// three times as long as forwards; `seconds` are those of each shard's
-/// forward.
+/// Makes a model whose shards take `seconds` for a forward. Its units are the
+/// forwards of all shards but the last, the last shard's forward and backward
+/// in one unit, and the backwards. Backwards and the last shard's unit take
+/// three times as long as a forward.
 inline ShardedModel makeModel(std::string name, int64_t batches,
                               const std::vector<double> &seconds) {
   ShardedModel model;
@@ -30,10 +31,11 @@ inline ShardedModel makeModel(std::string name, int64_t batches,
   return model;
 }
 
-/// Makes HYDRA's workload on 8 devices: twelve models of 1.56e9 parameters, six
-/// of them in 14 shards with 16 samples of 512 tokens a batch, and six in 9
-/// shards with 8 samples. `operations` and `bytes` are those of a device and of
-/// a channel in a second.
+/// Makes the workload of HYDRA's publication on 8 devices: twelve models of
+/// 1.56e9 parameters. Six have 14 shards and 16 samples of 512 tokens per
+/// batch; six have 9 shards and 8 samples. A device computes `operations`
+/// floating-point operations per second; a channel transfers `bytes` bytes per
+/// second.
 inline MultiModelWorkload makeHydraWorkload(double operations, double bytes,
                                             bool doubleBuffer = true) {
   MultiModelWorkload workload;
@@ -62,7 +64,8 @@ inline MultiModelWorkload makeHydraWorkload(double operations, double bytes,
   return workload;
 }
 
-/// Makes 3 to 5 models of 2 to 4 shards on 2 or 3 devices, without transfers.
+/// Makes a random workload of 3 to 5 models with 2 to 4 shards on 2 or 3
+/// devices. Units transfer no bytes.
 inline MultiModelWorkload makeSmallWorkload(std::mt19937 &random) {
   auto draw = [&](int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random() % (most - least + 1));
@@ -79,7 +82,8 @@ inline MultiModelWorkload makeSmallWorkload(std::mt19937 &random) {
   return workload;
 }
 
-/// Makes such a workload with bytes to move, some of which are the shards'.
+/// Makes a workload like makeSmallWorkload, but with transfers: of each unit's
+/// bytes, some belong to its shard.
 inline MultiModelWorkload makeMovingWorkload(std::mt19937 &random) {
   MultiModelWorkload workload = makeSmallWorkload(random);
   workload.doubleBuffer = random() % 4 != 0;

@@ -17,8 +17,8 @@ static std::string getSvg(const Timeline &timeline) {
   return text;
 }
 
-/// Returns whether elements end in the reverse of the order in which they
-/// began, and nothing else is markup.
+/// Returns whether elements are nested properly, and the text contains no other
+/// markup characters.
 static bool isWellFormed(llvm::StringRef text) {
   std::vector<llvm::StringRef> open;
   while (!text.empty()) {
@@ -90,7 +90,8 @@ TEST(TimelineTest, SumsAreDrawnToo) {
   EXPECT_TRUE(isWellFormed(getSvg(timeline)));
 }
 
-/// A layer of 4 and 2 rows belongs to rank 0, and one of 3 and 1 to rank 1.
+/// Rank 0 has the layer whose factors have 4 and 2 rows, rank 1 the one with 3
+/// and 1 rows.
 TEST(TimelineTest, StepsOfKfacHaveABarForEachRank) {
   KfacModel model = makeTwoLayers();
   KfacCosts costs = makeSimpleCosts();

@@ -1,4 +1,4 @@
-//===- AheadTest.cpp - Steps given to a device ahead of time --------------===//
+//===- AheadTest.cpp - Tests of steps given to a device ahead -------------===//
 
 #include "RuntimeTest.h"
 
@@ -18,15 +18,16 @@ extern "C" {
 
 namespace {
 
-/// The requests to a device, in order.
+/// The requests that the device has got, in order.
 std::vector<std::string> notes;
-/// The device that carries the requests out, and the number of waits for a mark
-/// that succeed before one fails.
+/// The functions of the device that carry the requests out, and the number of
+/// waits for a mark that succeed before one fails.
 const hfta_device_functions *inner;
 int goodWaits;
 
-/// Notes the requests of an instance to its device, except copies between
-/// segments.
+/// Replaces the instance's device functions by versions that append each
+/// request to `notes`, a series of equal runs or copies once, and then carry it
+/// out.
 void record(hfta_instance *instance) {
   static hfta_device_functions recording;
   hfta_device *device = instance->workers->device;
@@ -86,7 +87,8 @@ fake_options options(int microBatches = 1) {
 
 constexpr int kSteps = 9;
 
-/// The results of a training in which the host waits for each step.
+/// The results of a training whose host waits for each step before the next
+/// one.
 struct Plain {
   explicit Plain(const fake_options &options) : losses(kSteps) {
     ProgramPointer program = makeProgram(options);
@@ -120,7 +122,8 @@ protected:
     ASSERT_EQ(hfta_instance_post_step(instance.get(), batches[step].inputs),
               HFTA_OK);
   }
-  /// Settles a step and destroys its batch, which nobody needs afterwards.
+  /// Settles a step and overwrites its batch, which the device must not read
+  /// any more.
   void settle(int step, const Plain &plain) {
     std::vector<double> losses(plain.losses[step].size());
     ASSERT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
@@ -155,7 +158,8 @@ TEST_P(Ahead, StepsHaveTheBytesOfStepsThatAreWaitedFor) {
   EXPECT_EQ(statesOf(instance.get()), plain.states);
 }
 
-/// The steps in between are measured by the host and evaluated too.
+/// Between steps that are given ahead, the host may run a step that it waits
+/// for, and an evaluation.
 TEST_P(Ahead, StepsThatAreWaitedForGoOnBehindThem) {
   Plain plain(options(std::get<1>(GetParam())));
   post(0);
@@ -199,12 +203,12 @@ TEST(AheadOrder, TheHostWaitsForTheStepBeforeTheLastOne) {
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
               HFTA_OK);
-  // Each step has scalars and batch, tasks, and results.
+  // Each step consists of copies of scalars and batch, tasks, and copies of
+  // results.
   EXPECT_EQ(notes, (std::vector<std::string>{
                        "copy", "run", "copy", "mark 0", // the first
                        "copy", "run", "copy", "mark 1", // the second
-                       "wait until 0",                  // before the third
-                                                        // step: for the first
+                       "wait until 0", // end of the first, before the third
                        "copy", "run", "copy", "mark 0", // the third
                        "wait until 1", "wait until 0"}));
 }
@@ -222,7 +226,7 @@ TEST(AheadOrder, WhatIsBehindAFailedStepDoesntCount) {
   ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
   EXPECT_EQ(hfta_instance_settle_step(instance.get(), nullptr), HFTA_INTERNAL);
   EXPECT_STREQ(hfta_instance_message(instance.get()), "planted");
-  // Nothing is in flight, and only the first step counts as done.
+  // Nothing is in flight any more, and only the first step counts as done.
   EXPECT_EQ(notes.back(), "wait");
   EXPECT_EQ(hfta_instance_steps(instance.get()), 1);
 }
@@ -243,7 +247,7 @@ TEST(AheadOrder, AStepThatCantBeGivenLeavesTheOneBefore) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where it is done
+// When steps are given ahead
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -287,7 +291,8 @@ TEST(AheadWhere, NotWhileTurnsAreMeasured) {
   }
   EXPECT_GT(waited, 0);
   EXPECT_LT(waited, 100);
-  // After many steps another search begins, as it does when the host waits.
+  // After many steps, the search for the fastest size of turns begins again,
+  // and steps aren't given ahead while it lasts.
   int posted = 0;
   while (hfta_instance_runs_ahead(instance.get()) && posted < 5000) {
     ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
@@ -322,8 +327,8 @@ TEST(AheadWhere, NotWithAnObserverNorBehindAnAccumulation) {
 namespace {
 class AheadTraining : public Train {
 protected:
-  /// Trains to a checkpoint and a log of these names; should_stop answers false
-  /// `answers` times, then true.
+  /// Trains up to step 40 with the checkpoint folder `name` and the log
+  /// `name`.jsonl. `should_stop` answers false `answers` times and then true.
   hfta_status train(const char *device, const std::string &name,
                     int64_t logEvery, int answers = 1000, int64_t every = 15) {
     fake_options fake = options();
@@ -386,8 +391,8 @@ TEST_F(AheadTraining, HasTheLogAndTheCheckpointsOfOneThatWaits) {
   }
 }
 
-/// The steps that the device has already been given are finished, logged and
-/// saved.
+/// A training that is stopped finishes, logs and saves the steps that the
+/// device has already been given.
 TEST_F(AheadTraining, StopsBehindWhatTheDeviceHas) {
   ASSERT_EQ(train("shuffled:2", "stopped", 50, 20), HFTA_OK);
   EXPECT_TRUE(isInterrupted);
@@ -421,8 +426,8 @@ TEST_F(AheadTraining, AFailedStepLeavesTheCheckpointsBefore) {
   hfta_train_result_free(&result);
 }
 
-/// The steps that the device has already been given are finished and saved;
-/// then the reason is reported.
+/// If the data change, the training first finishes and saves the steps that the
+/// device has already been given, and then reports the change.
 TEST_F(AheadTraining, DataThatChangeEndItBehindWhatTheDeviceHas) {
   ASSERT_EQ(train("cpu", "plain", 50, 1000, /*every=*/1), HFTA_OK);
   ProgramPointer program = makeProgram(options());
@@ -460,8 +465,8 @@ TEST_F(AheadTraining, DataThatChangeEndItBehindWhatTheDeviceHas) {
 }
 
 namespace {
-/// Limits the length of files to that of one file while the object exists, so
-/// that writing at the end of this file fails.
+/// Limits the size of files to the present size of one file while the object
+/// exists, so that appending to this file fails.
 class FullDisk {
 public:
   explicit FullDisk(const std::string &path) {
@@ -482,8 +487,8 @@ private:
 };
 } // namespace
 
-/// The step after the one that can't be logged is settled, too, and both may be
-/// saved.
+/// If a step can't be logged, the step given after it is settled too, and a
+/// checkpoint of both may be saved.
 TEST_F(AheadTraining, AStepThatCantBeLoggedLeavesNothingUnderWay) {
   Plain plain(options());
   ProgramPointer program = makeProgram(options());
@@ -517,8 +522,8 @@ TEST_F(AheadTraining, AStepThatCantBeLoggedLeavesNothingUnderWay) {
   EXPECT_NE(std::string(self.error->message).find("cannot write log"),
             std::string::npos)
       << self.error->message;
-  // The fourth step has a line in the log; the fifth one was posted before the
-  // fourth one was settled.
+  // The fourth step should have had a line in the log. The fifth one was posted
+  // before the fourth one was settled.
   EXPECT_EQ(step, 5);
   EXPECT_EQ(hfta_instance_steps(instance.get()), 5);
   EXPECT_TRUE(self.can_save);

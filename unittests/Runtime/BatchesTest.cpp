@@ -1,4 +1,4 @@
-//===- BatchesTest.cpp - Batches that are offered ahead -------------------===//
+//===- BatchesTest.cpp - Tests of batches that are offered ahead ----------===//
 
 #include "RuntimeTest.h"
 
@@ -13,14 +13,14 @@ struct Case {
   int all_forwards_first;
 };
 
-/// Prints a case in the names of tests.
+/// Prints a case for the names of tests.
 void PrintTo(const Case &parameter, std::ostream *os) {
   *os << parameter.device << ", " << parameter.micro_batches
       << (parameter.all_forwards_first ? " forwards first" : " micro-batches");
 }
 
 /// Tests on devices that transfer offered batches as early as events allow, and
-/// on others that do so as late as possible.
+/// on devices that transfer them as late as possible.
 class Batches : public testing::TestWithParam<Case> {
 protected:
   Batches() : program(nullptr, nullptr) {
@@ -38,7 +38,7 @@ protected:
       states.push_back(stateOf(instance, copy));
     return states;
   }
-  /// Returns the states after steps on batches 0, 1, 2, ..., none of which was
+  /// Returns the states after steps on batches 0, 1, 2, ... that weren't
   /// offered.
   std::vector<std::string> trainPlainly(int steps) const {
     InstancePointer instance = make("cpu");
@@ -50,7 +50,7 @@ protected:
     EXPECT_EQ(hfta_instance_step(instance, batch.inputs, nullptr), HFTA_OK);
   }
 
-  /// Replaces a batch in the same memory.
+  /// Writes another batch into the memory of `batch`.
   static void refill(Batch &batch, unsigned number) {
     Batch other(number);
     std::copy(other.images.begin(), other.images.end(), batch.images.begin());
@@ -78,7 +78,8 @@ TEST_P(Batches, OffersDontChangeResults) {
     if (i < 6 && i != 3)
       hfta_instance_offer(instance.get(), batches[i + 1].inputs);
     step(instance.get(), batches[i]);
-    // A batch that was transferred isn't read from the host's memory again.
+    // A batch that was already transferred isn't read from the host's memory
+    // again.
     if (i < 6 && i != 3 && GetParam().micro_batches == 1)
       std::fill(batches[i + 1].images.begin(), batches[i + 1].images.end(), 0);
   }
@@ -102,7 +103,8 @@ TEST_P(Batches, AWithdrawnBatchIsBroughtAgain) {
   Batch first(0), second(77);
   hfta_instance_offer(instance.get(), second.inputs);
   step(instance.get(), first);
-  // The second batch was transferred, and its memory then gets another batch.
+  // The offer of the second batch, which was already transferred, is withdrawn.
+  // Then its memory gets another batch.
   hfta_instance_offer(instance.get(), nullptr);
   refill(second, 1);
   step(instance.get(), second);
@@ -179,7 +181,7 @@ TEST_P(Batches, PartsOfABatchAreEvaluated) {
     std::vector<double> results(9);
     Batch first(0), second(1), third(2);
     const Batch *batches[] = {&first, &second, &third};
-    // The second batch has a single valid sample.
+    // Only one sample of the second batch is valid.
     for (int i = 0; i < 3; ++i) {
       if (offers && i < 2)
         hfta_instance_offer(instance.get(), batches[i + 1]->inputs);

@@ -1,4 +1,4 @@
-//===- BenchRanksTest.cpp - The rate of a link by its messages ------------===//
+//===- BenchRanksTest.cpp - Rates of links from times of messages ---------===//
 
 #include "gtest/gtest.h"
 
@@ -16,7 +16,8 @@ TEST(Links, HaveRatesAfterTheirLatency) {
 }
 
 TEST(Links, AreNoFasterThanTheyCanBeToldToBe) {
-  // A large message takes no longer than the smallest one, or even less.
+  // If a large message takes less than twice the time of the smallest one, its
+  // whole time counts as transfer.
   for (double large : {1e-3, 4e-3, 4.000001e-3, 7.9e-3})
     EXPECT_DOUBLE_EQ(hfta_link_rate(4e-3, large, kBytes), kBytes / large);
   EXPECT_GT(hfta_link_rate(0.0, 0.0, kBytes), 0.0);

@@ -1,4 +1,4 @@
-//===- BindingsTest.cpp - Operands lie in their segments ------------------===//
+//===- BindingsTest.cpp - Tests that operands lie in their segments -------===//
 
 #include "FakeProgram.h"
 #include "RuntimeTest.h"
@@ -46,7 +46,8 @@ TEST_F(Bindings, EndWithTheirSegment) {
   EXPECT_EQ(check(), "");
   ++binding->bytes;
   EXPECT_EQ(check(), refusal());
-  // The binding is that of one copy alone, or of the first one.
+  // With a stride of 0, all copies use the same bytes, so only these must lie
+  // in the segment.
   binding->copy_stride = 0;
   EXPECT_EQ(check(), "");
   binding->offset = segment->bytes + 1;
@@ -81,8 +82,9 @@ TEST_F(Bindings, AccessWhatTheirTaskLists) {
   }
 }
 
-// Tasks that add up sums of ranks run for blocks, of which there may be fewer
-// than copies.
+// In a command all_reduce, a task runs for blocks of sums instead of copies. As
+// there may be fewer blocks than copies, its bindings aren't checked for all
+// copies.
 TEST_F(Bindings, CountNoBlocks) {
   binding->offset = 0;
   binding->copy_stride = binding->bytes = segment->bytes;

@@ -1,11 +1,11 @@
 //===- ChangingFiles.c - Files that change while they are read ------------===//
 //
-// A training binary with this file changes a file that it reads, right after it
-// has mapped it: at a moment that a test can't meet from outside. The variable
-// FAKE_CHANGE says how, when and which: "cut 2 copy-0001.safetensors" cuts off
-// all bytes when a file whose path ends with that name is mapped for the second
-// time; "write 1 image.npy" inverts its last byte.
-//
+// This file makes a training binary change a file right after it has mapped it,
+// a moment that a test can't hit from outside. The environment variable
+// FAKE_CHANGE says how, when and which file: with "cut 2
+// copy-0001.safetensors", the file is cut to zero bytes when a file whose path
+// ends with this name is mapped for the second time; "write 1 image.npy"
+// inverts the last byte of the file at the first time.
 //===----------------------------------------------------------------------===//
 
 #include "system/file.h"
@@ -42,7 +42,8 @@ static void change(const char *path) {
     abort();
 }
 
-// The linker gives the two functions these names.
+// The linker's option --wrap=hfta_mapping_open gives the two functions these
+// names.
 hfta_status __real_hfta_mapping_open(const char *path, hfta_mapping *out,
                                      hfta_error *error);
 hfta_status __wrap_hfta_mapping_open(const char *path, hfta_mapping *out,

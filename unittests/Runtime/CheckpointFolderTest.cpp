@@ -19,14 +19,15 @@ extern "C" {
 #include <unistd.h>
 
 //===----------------------------------------------------------------------===//
-// Renaming, with crashes and a file system that can't exchange
+// Renaming, with crashes, and with file systems that can't exchange two folders
 //===----------------------------------------------------------------------===//
 
 static bool cantExchange;
 static int renamesBeforeCrash = -1;
 static int renamesBeforeFailure = -1;
 
-/// Replaces the C library's function, in the runtime too.
+/// Replaces the C library's function, also for the runtime, so that a chosen
+/// call fails or ends the process.
 extern "C" int rename(const char *from, const char *to) noexcept {
   if (renamesBeforeCrash >= 0 && renamesBeforeCrash-- == 0)
     _exit(9);
@@ -54,8 +55,8 @@ extern "C" int fsync(int descriptor) {
   std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   ssize_t size = readlink(link.c_str(), path, sizeof(path));
   {
-    std::lock_guard<std::mutex> guard(syncing); // several trainings may sync at
-                                                // once
+    // Several trainings may sync at the same time.
+    std::lock_guard<std::mutex> guard(syncing);
     synced.emplace_back(path, size > 0 ? size_t(size) : 0);
   }
   return int(syscall(SYS_fsync, descriptor));
@@ -75,7 +76,8 @@ protected:
 
   std::vector<std::string> list() const { return listFolder(folder.root); }
 
-  /// Does what a training does at its start, and what it does at its end.
+  /// Does what a training does to the folder: locks it and removes leftovers at
+  /// its begin, and unlocks it at its end.
   hfta_status prepare() {
     hfta_folder_lock lock = {};
     lock.descriptor = -1;
@@ -84,7 +86,8 @@ protected:
     return status;
   }
 
-  /// Saves step 0; `mark` distinguishes what was saved.
+  /// Saves a checkpoint of step 0 with `mark` as its loss, by which `mark()`
+  /// recognizes it.
   hfta_status save(double mark) {
     InstancePointer instance = makeInstance(program.get());
     hfta_epoch_losses losses[3] = {{mark, 0}, {mark, 0}, {mark, 0}};
@@ -118,8 +121,9 @@ TEST_F(CheckpointFolder, ReplacesWithoutAnExchange) {
 TEST_F(CheckpointFolder, RollsBackWhenReplacingFails) {
   cantExchange = true;
   ASSERT_EQ(save(1), HFTA_OK);
-  // The renames are: three files of copies, the attempt, the old one and the
-  // new one.
+  // Without an exchange, a save renames the files of three copies, tries to
+  // rename the new folder, moves the old folder aside, and renames the new
+  // folder.
   for (int renames : {3, 4, 5}) {
     renamesBeforeFailure = renames;
     EXPECT_EQ(save(2), HFTA_CANNOT_WRITE);
@@ -233,7 +237,8 @@ TEST_F(CheckpointFolder, SavesShareTheFolder) {
   hfta_folder_lock lock = {};
   ASSERT_EQ(hfta_folder_lock_take(&lock, root(), true, &error), HFTA_OK);
   EXPECT_EQ(save(1), HFTA_OK);
-  // A save that shares the lock leaves the lock's file to the others.
+  // A save that shares the lock doesn't remove the lock's file, which the
+  // others still use.
   EXPECT_TRUE(exists(folder.path(".hfta-lock")));
   EXPECT_EQ(prepare(), HFTA_INVALID_INPUT);
   hfta_folder_unlock(&lock);
@@ -275,7 +280,8 @@ TEST_F(Train, OneTrainingAFolder) {
   options.pipe = "pipe";
   options.lines = 5;
   options.then = [&](pid_t child) {
-    // The leftovers of an interrupted save don't matter to the second training.
+    // A second training doesn't touch the leftovers of an interrupted save
+    // while the folder is locked.
     mkdir(folder.path("c/.hfta-step-00000007-1").c_str(), 0777);
     second = run({"--steps", "5", "--checkpoint", "c", "--overwrite"});
     RunOptions read;
@@ -296,7 +302,7 @@ TEST_F(Train, OneTrainingAFolder) {
   EXPECT_EQ(listFolder(folder.path("c")),
             (std::vector<std::string>{".hfta-lock", ".hfta-step-00000007-1",
                                       "step-00000002"}));
-  // The lock ended with its process.
+  // The killed process's lock ended with the process.
   EXPECT_EQ(run({"--steps", "5", "--checkpoint", "c", "--resume"}).code, 0);
   EXPECT_EQ(listFolder(folder.path("c")),
             (std::vector<std::string>{"step-00000002", "step-00000005"}));

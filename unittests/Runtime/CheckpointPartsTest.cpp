@@ -23,7 +23,8 @@ void train(const FakeStages &program, hfta_instance *instance, int count) {
   }
 }
 
-/// Returns the folder for the first rank, which is the only one that sees it.
+/// Returns `folder` for rank 0, and a folder that doesn't exist for the others,
+/// because only rank 0 may access the checkpoint's folder.
 std::string folderOf(hfta_communicator *rank, const std::string &folder) {
   return rank->rank == 0 ? folder : "/nowhere";
 }
@@ -46,8 +47,8 @@ std::string filesOf(const std::string &folder, int step) {
   return all;
 }
 
-/// Returns the files that one worker with the uncut chain saves after four
-/// steps.
+/// Returns the files that the program of one stage saves after four steps on
+/// one worker.
 std::string saveUncut(StagesOptions options) {
   TemporaryFolder folder;
   options.isUncut = true;
@@ -73,8 +74,8 @@ int countWorkers(const FakeStages &program) {
   return static_cast<int>(program.get()->workers);
 }
 
-/// Trains four steps on each number of ranks; expects that all save the same
-/// bytes.
+/// Trains four steps on each possible number of ranks, and expects that the
+/// saved files have the bytes `expected`.
 void expectSavedOnAnyRanks(const StagesOptions &options,
                            const std::string &expected) {
   FakeStages program(options);
@@ -92,7 +93,8 @@ void expectSavedOnAnyRanks(const StagesOptions &options,
   }
 }
 
-/// Runs two stages on two ranks for two steps, then calls `function` on each.
+/// Runs two stages on two ranks for two steps, then calls `function` on each
+/// rank.
 void runTwoRanks(
     const std::function<void(hfta_instance *, hfta_communicator *)> &function) {
   FakeStages program(makeOptions({1, 1}));
@@ -112,7 +114,7 @@ std::string weightOf(hfta_instance *instance, int stage) {
   return std::string(static_cast<const char *>(info.data), info.bytes);
 }
 
-/// Cuts tensors of many sizes, held by several ranks, into chunks.
+/// Cuts tensors of many sizes, which are held by different ranks, into chunks.
 class Chunks : public testing::Test {
 protected:
   Chunks() {
@@ -184,7 +186,7 @@ TEST_F(Chunks, CoverAllBytesInOrder) {
 
 TEST_F(Chunks, NeedNothingThatNobodyHolds) {
   hfta_checkpoint_parts_list_needed(&parts, 0);
-  EXPECT_EQ(parts.count, 9u); // without the two of segment 2
+  EXPECT_EQ(parts.count, 9u); // without segment 2, which no rank holds
   tensors[1].flags |= HFTA_TENSOR_SHARED;
   hfta_checkpoint_parts_list_needed(&parts, 1);
   EXPECT_EQ(parts.count, 8u);
@@ -255,7 +257,7 @@ TEST(CheckpointParts, AllRanksLearnThatNothingIsSaved) {
     EXPECT_NE(std::string(hfta_instance_message(instance)).find(file),
               std::string::npos)
         << hfta_instance_message(instance);
-    // The ranks still agree after the failure.
+    // After the failure, the ranks still agree and can save.
     save(instance, rank, folder.path("folder"));
   });
   EXPECT_NE(filesOf(folder.path("folder"), 2), "");

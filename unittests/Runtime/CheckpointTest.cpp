@@ -140,8 +140,8 @@ TEST(Checkpoint, PruningKeepsTheNewestUpToTheStep) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Saves two steps and plants a fault; a load must then fail and change
-/// nothing.
+/// Saves a checkpoint of two steps, in which each test plants a fault. Loading
+/// it must fail with a message and leave the instance unchanged.
 class Refusal : public testing::Test {
 protected:
   Refusal() : program(makeProgram(defaultOptions())) {
@@ -213,14 +213,15 @@ TEST_F(Refusal, FlippedByte) {
              sum + "' that they were written with");
 }
 
-/// Replaces a text in the header of a file; the header keeps its length.
+/// Replaces a text in the header of a safetensors file by `to`, which may be
+/// shorter. Pads the header with spaces, so that its length stays.
 static void editHeader(const std::string &path, const std::string &from,
                        std::string to) {
   std::string bytes = readFile(path);
   size_t at = bytes.find(from), end = bytes.find("}}", at);
   ASSERT_LE(to.size(), from.size());
   ASSERT_NE(end, std::string::npos);
-  // White space between members is allowed.
+  // JSON allows white space between members.
   to.append(from.size() - to.size(), ' ');
   writeFile(path, bytes.replace(at, from.size(), to));
 }
@@ -274,7 +275,8 @@ TEST(Checkpoint, OfAFormerIdentity) {
   InstancePointer other = makeInstance(later.get());
   ASSERT_EQ(hfta_instance_load(other.get(), folder.root.c_str()), HFTA_OK);
   EXPECT_EQ(stateOf(other.get(), 0), stateOf(instance.get(), 0));
-  // The former identity is accepted when it is read, but never written.
+  // A program accepts its former identity when it loads a checkpoint, but saves
+  // its present one.
   ASSERT_EQ(hfta_instance_save(other.get(), folder.path("own").c_str()),
             HFTA_OK);
   EXPECT_NE(hfta_instance_load(instance.get(), folder.path("own").c_str()),

@@ -152,8 +152,8 @@ TEST(Command, HelpIsComplete) {
     Outcome one = runBinary({command, "--help"});
     EXPECT_EQ(one.code, 0);
     EXPECT_EQ(one.out.find(std::string("usage: fake ") + command), 0u);
-    // Every option that a command's own help explains appears in the summary
-    // too.
+    // Every option that a command's own help explains also appears in the
+    // summary of all commands.
     for (size_t at = 0; (at = one.out.find("\n  -", at)) != std::string::npos;
          ++at) {
       std::string option = one.out.substr(at + 3);
@@ -164,7 +164,8 @@ TEST(Command, HelpIsComplete) {
   EXPECT_EQ(runBinary({"-h"}).out, all.out);
 }
 
-/// Returns the commands that a program's help lists.
+/// Returns the commands that the help of a program with the options `fake`
+/// lists.
 static std::string offeredBy(const char *fake) {
   RunOptions options;
   options.fake = fake;
@@ -178,7 +179,8 @@ static std::string offeredBy(const char *fake) {
 }
 
 TEST(Command, HelpOffersWhatTheProgramCanDo) {
-  // The program has no template of an exported model.
+  // `export` is missing because the program has no template of an exported
+  // model.
   EXPECT_EQ(offeredBy(""), "train eval run info bench ");
   EXPECT_EQ(offeredBy("inference_only copies=1"), "run info bench ");
   for (const char *command : {"train", "eval", "run", "bench"})
@@ -198,7 +200,7 @@ TEST(Command, Version) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Returns the number after "key": in JSON text.
+/// Returns the number after the first "key": in JSON text; -1 if there is none.
 static double numberOf(const std::string &json, const std::string &key) {
   size_t at = json.find("\"" + key + "\":");
   return at == std::string::npos ? -1
@@ -236,8 +238,8 @@ TEST(Command, InfoAndBenchAgreeOnThePeak) {
   EXPECT_EQ(numberOf(bench.out, "peak_bytes"),
             numberOf(info.out, "peak_bytes"));
   EXPECT_NE(info.out.find(R"("plan":{"layers":[]})"), std::string::npos);
-  // The job's settings: those that all copies share, and those that copies have
-  // of their own.
+  // The job's settings consist of those that all copies share and those of each
+  // copy.
   for (const char *text : {R"("micro_batches":1,"shuffle":true,"blocks")",
                            R"({"copy":0,"clip_norm":0.05,"hyper_parameters")",
                            R"({"copy":1,"clip_norm":"inf","hyper_parameters")"})
@@ -305,7 +307,7 @@ protected:
               HFTA_OK);
   }
 
-  /// Returns the logits as raw bytes, after checking their shape.
+  /// Checks the shape of the output file and returns its logits as raw bytes.
   std::string logits(const char *output, int64_t samples) {
     hfta_npy file;
     std::string path = folder.path(std::string(output) + "/net_logits_0.npy");
@@ -416,7 +418,8 @@ TEST_F(Run, Misuse) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Returns the message about `path`, which was cut to nothing or written to.
+/// Returns the expected message about a file that was cut to nothing, having
+/// had `bytes` bytes, or that was written to (0).
 std::string changed(const std::string &path, size_t bytes) {
   return "fake: error: '" + path + "' was changed while it was read: " +
          (bytes == 0
@@ -424,7 +427,8 @@ std::string changed(const std::string &path, size_t bytes) {
               : "it had " + std::to_string(bytes) + " bytes, and has 0 now\n");
 }
 
-/// Sets a file's time far back, as the clocks of file systems are coarse.
+/// Sets a file's time far back, because the clocks of file systems are too
+/// coarse to tell two writes within a test apart.
 void makeOld(const std::string &path) {
   timespec times[2] = {{1, 0}, {1, 0}};
   ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
@@ -462,7 +466,7 @@ TEST(Command, ChangedCheckpointsAreNamed) {
       {"eval", "--checkpoint", "c"},
       {"train", "--steps", "5", "--checkpoint", "c", "--resume",
        "--no-progress"}};
-  // The file is mapped once to be checked, and again to be copied.
+  // A checkpoint's file is mapped once to be checked, and again to be copied.
   for (const auto &command : commands)
     for (const char *how : {"cut 1 ", "cut 2 ", "write 1 ", "write 2 "}) {
       writeFile(folder.path(name), whole);

@@ -1,4 +1,4 @@
-//===- CommunicatorTest.cpp - One rank; launchers; libraries --------------===//
+//===- CommunicatorTest.cpp - Single ranks, launchers and libraries -------===//
 
 #include "hfta/communicator.h"
 #include "hfta/pool.h"
@@ -12,7 +12,8 @@
 #include <vector>
 
 namespace {
-/// Sets the environment that a launcher would set, for the length of a test.
+/// Sets the environment variables that a launcher would set, and restores the
+/// previous ones when it is destroyed.
 class Environment {
 public:
   explicit Environment(const std::map<std::string, std::string> &values) {
@@ -44,7 +45,7 @@ private:
   std::map<std::string, std::string> before;
 };
 
-/// The environment of rank 1 of 4, two of which are on this machine.
+/// The environment of rank 1 of 4, of which two are on this host.
 const std::map<std::string, std::string> openMpi = {
     {"OMPI_COMM_WORLD_SIZE", "4"},
     {"OMPI_COMM_WORLD_RANK", "1"},
@@ -57,7 +58,7 @@ hfta_launcher launcherOf(const std::map<std::string, std::string> &values) {
   return launcher;
 }
 
-/// A communicator of one rank.
+/// Tests of a communicator with a single rank.
 class Self : public testing::Test {
 protected:
   void SetUp() override {
@@ -97,7 +98,8 @@ protected:
   ImpatientSelf() { timeout = 0.05; }
 };
 
-/// Expects that `library` can't be used, with a message that has these texts.
+/// Expects that opening a communicator with this MPI library fails as
+/// unsupported, with a message that contains all `texts`.
 void expectUnsupported(const char *library,
                        const std::vector<std::string> &texts) {
   Environment environment(openMpi);
@@ -153,7 +155,7 @@ TEST(Launcher, RanksShareTheirHostsProcessors) {
   setenv("OMPI_COMM_WORLD_SIZE", "4000", 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4000", 1);
   EXPECT_EQ(hfta_pool_default_threads(), 1);
-  // If a launcher has bound a rank to processors, the rank takes all of those.
+  // A rank that its launcher has bound to processors uses all of these.
   setenv("OMPI_MCA_orte_bound_at_launch", "1", 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
   EXPECT_EQ(hfta_pool_default_threads(), all);
@@ -188,8 +190,8 @@ TEST_F(Self, MessagesToItselfAreCopies) {
   hfta_posted *first = post(5, {send(from[0]), receive(to[0])});
   EXPECT_EQ(to[0], 1);
   EXPECT_EQ(wait(first), HFTA_OK);
-  // Messages with the same tag pair in order, whatever other posts come in
-  // between.
+  // Messages with the same tag match in order, even if other messages are
+  // posted in between.
   hfta_posted *receives = post(6, {receive(to[1]), receive(to[2])});
   hfta_posted *other = post(7, {send(from[0])});
   EXPECT_EQ(to[1], 0);
@@ -269,7 +271,8 @@ TEST_F(Self, RefusesAnotherRank) {
             HFTA_INTERNAL);
   EXPECT_STREQ(error.message,
                "numbers: a message with rank 1 of a communicator of 1");
-  // A communicator that has failed stays so.
+  // After a failure, all later calls of the communicator fail with the same
+  // error.
   own.count = 0;
   hfta_error again = {};
   EXPECT_EQ(hfta_communicator_post(communicator, &own, &posted, &again),

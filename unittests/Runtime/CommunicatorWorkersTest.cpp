@@ -23,7 +23,7 @@ extern "C" {
 namespace {
 using Sizes = std::vector<int>;
 
-/// The workers of one process.
+/// The workers of one process, and their communicators.
 class Workers {
 public:
   explicit Workers(const Sizes &replicas, double timeout = 60.0)
@@ -48,7 +48,7 @@ public:
     return hfta_worker_group_stage(group, worker);
   }
 
-  /// Runs each worker in a thread of its own.
+  /// Runs `function` for each worker in a thread of its own, and waits for all.
   void run(const std::function<void(int)> &function) {
     std::vector<std::thread> threads;
     for (int worker = 0; worker < count; ++worker)
@@ -81,15 +81,15 @@ void wait(hfta_communicator *c, hfta_posted *posted) {
       << error.message;
 }
 
-/// A message that every worker has drawn alike.
+/// A random message between two workers. All workers see the same list.
 struct Drawn {
   int from, to, tag;
   bool inStage;
   std::vector<unsigned char> sent, received;
 };
 
-/// Draws messages between all workers and within stages; each has bytes of its
-/// own.
+/// Draws messages with random bytes, some between any two workers and some
+/// within a stage.
 std::vector<Drawn> draw(std::mt19937 &random, const Sizes &replicas) {
   static const size_t sizes[] = {0, 1, 7, 4096, 100003};
   int workers = std::accumulate(replicas.begin(), replicas.end(), 0);
@@ -123,14 +123,14 @@ int firstOfStage(const Sizes &replicas, int worker) {
   return first;
 }
 
-/// A post that a worker still waits for.
+/// A post that a worker still has to wait for.
 struct Waiting {
   hfta_communicator *communicator;
   hfta_posted *posted;
 };
 
-/// Posts a worker's ends of the messages in order, a few at once, and waits for
-/// them in random order.
+/// Posts one worker's sends and receives of these messages in order, and then
+/// waits for the posts in random order.
 void exchange(Workers &workers, const Sizes &replicas,
               std::vector<Drawn> &messages, int worker, unsigned seed) {
   std::mt19937 random(seed);
@@ -156,7 +156,8 @@ void exchange(Workers &workers, const Sizes &replicas,
     wait(waiting.communicator, waiting.posted);
 }
 
-/// Sums numbers in pieces; piece q has 100 q of them.
+/// Sums numbers over all ranks in pieces: exchanges them, so that rank q gets
+/// all ranks' piece q of 100 q numbers, adds these up, and gathers the sums.
 void sumPieces(hfta_communicator *c, int tag) {
   int size = c->size, own = c->rank;
   std::vector<uint64_t> offsets(size + 1, 0);
@@ -211,9 +212,9 @@ void agree(hfta_communicator *c) {
 const std::vector<Sizes> layouts = {{1},    {1, 1},       {2},
                                     {2, 1}, {1, 3, 2, 2}, {4, 4}};
 
-/// Lets all workers except the last one receive from the next worker, which
-/// never sends; the last one calls `end`. Returns the error that each worker
-/// got.
+/// Makes all workers except the last one receive from the next worker, which
+/// never sends. Then the last worker calls `end`, which must fail. Returns the
+/// error that each worker got.
 std::vector<hfta_error> failAll(
     Workers &workers,
     const std::function<hfta_status(hfta_communicator *, hfta_error *)> &end) {
@@ -279,7 +280,8 @@ TEST(WorkerTags, SufficeOrAreRefused) {
             "17 workers on a rank, of a program with 1000 segments of memory, "
             "need 589560 tags of messages; 524272 are possible: start more "
             "ranks");
-  // The largest numbers that still suffice.
+  // Searches for the largest number of segments for which the tags still
+  // suffice.
   for (int most = 1; most < 100; ++most) {
     int schedules = 0;
     for (int bit = 1 << 20; bit > 0; bit /= 2)
@@ -312,7 +314,8 @@ TEST(Workers, ExchangeRandomMessages) {
 TEST(Workers, OneThreadPostsForAll) {
   Workers workers({1, 1});
   int from[] = {1, 2, 3}, to[] = {0, 0, 0};
-  // Receives come before sends; messages with the same tag pair in order.
+  // Receives are posted before sends. Messages with the same tag match in
+  // order.
   hfta_posted *receives =
       post(workers.all(1), 5,
            {{0, false, &to[0], sizeof(int)}, {0, false, &to[1], sizeof(int)}});
@@ -360,7 +363,7 @@ TEST(Workers, DoTogetherWhatRanksDo) {
     Workers workers(replicas);
     workers.run([&](int worker) {
       for (int round = 0; round < 5; ++round) {
-        // A pair uses one tag in two communicators at a time.
+        // Two communicators use one tag at the same time.
         std::thread stage([&] { sumPieces(workers.stage(worker), 2); });
         sumPieces(workers.all(worker), 2);
         stage.join();
@@ -401,8 +404,8 @@ TEST(Workers, OneThatGivesUpWakesAll) {
       return hfta_communicator_complete(c, &nothing, error);
     };
     expectAll(failAll(workers, giveUp), HFTA_CANNOT_WRITE, "the disk is full");
-    // The ranks' communicator is given up too, as other threads may sleep
-    // there.
+    // The error also ends the ranks' communicator, where other threads may be
+    // sleeping.
     hfta_error error = {};
     hfta_post nothing = {{"nothing", -1, 0}, nullptr, 0};
     EXPECT_EQ(hfta_communicator_complete(workers.ranks, &nothing, &error),
@@ -463,7 +466,8 @@ TEST(Workers, OneThatWorksIsWaitedFor) {
   });
 }
 
-/// Creates a group of `count` workers, all of them on the first rank.
+/// Tries to create a group of `count` workers that are all on the first rank.
+/// Returns the status.
 static hfta_status createOnFirst(hfta_communicator *ranks, int count,
                                  hfta_error *error) {
   Sizes places(count, 0);

@@ -29,8 +29,8 @@ TEST(Computing, TellsWhenTheLastEnds) {
   EXPECT_EQ(calls, 1);
 }
 
-/// One waiting thread is enough for the process not to count as computing,
-/// whoever else computes.
+/// The process doesn't count as computing while any thread waits, even if
+/// others compute.
 TEST(Computing, CountsForNothingWhereSomeThreadWaits) {
   int calls = 0;
   hfta_computing_listen(count, &calls);
@@ -55,7 +55,8 @@ hfta_device *openDevice() {
   return device;
 }
 
-/// The queue gets more work than it holds, and works meanwhile.
+/// The queue gets more work than it holds at once, and executes some of it
+/// meanwhile.
 TEST(Computing, LastsWhileWorkIsGiven) {
   hfta_device *device = openDevice();
   int calls = 0, from = 1, to = 0;
@@ -78,14 +79,14 @@ hfta_status noteInCall(void *computes, hfta_error *) {
   return HFTA_OK;
 }
 
-/// Queue 0 computes, except while it waits for another queue.
+/// Queue 0 counts as computing, except while it waits for another queue.
 TEST(Computing, EndsWhereTheFirstQueueWaits) {
   hfta_device *device = openDevice();
   int calls = 0;
   hfta_computing_listen(count, &calls);
   bool before = false;
   hfta_host_call own = {noteInCall, &before, nullptr};
-  // The other queue's call returns once the first queue waits.
+  // The other queue's call returns only when queue 0 waits.
   auto awaitQuiet = [](void *, hfta_error *) {
     while (hfta_is_computing())
       ;
@@ -101,7 +102,7 @@ TEST(Computing, EndsWhereTheFirstQueueWaits) {
   functions->await(device, 0, 1);
   EXPECT_EQ(functions->wait(device, nullptr), HFTA_OK);
   EXPECT_TRUE(before);
-  // Once where the first queue waits, and once at the end.
+  // The listener is called when queue 0 begins to wait, and at the end.
   EXPECT_GE(calls, 2);
   EXPECT_FALSE(hfta_is_computing());
   hfta_computing_listen(nullptr, nullptr);

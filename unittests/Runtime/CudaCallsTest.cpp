@@ -13,8 +13,8 @@ extern "C" {
 
 namespace {
 
-/// Functions that streams were given; the test calls them in the streams'
-/// place.
+/// The host functions that streams were given. The tests call them in place of
+/// a driver.
 std::vector<std::pair<hfta_cu_host_function, void *>> given;
 
 class CudaCalls : public testing::Test {
@@ -30,8 +30,8 @@ protected:
   }
   ~CudaCalls() override { hfta_cuda_calls_close(&calls); }
 
-  /// Gives a call that fails with a message of 900 times the letter; 0: one
-  /// that succeeds.
+  /// Gives a call that fails with a message of 900 times this letter, or one
+  /// that succeeds if it is 0.
   void give(char letter) {
     hfta_host_call call = {};
     call.argument = reinterpret_cast<void *>(static_cast<uintptr_t>(letter));
@@ -44,8 +44,8 @@ protected:
     EXPECT_EQ(hfta_cuda_calls_give(&calls, &cuda, nullptr, &call), 0);
   }
   static void make(size_t number) { given[number].first(given[number].second); }
-  /// Takes the first error of the calls below `end`, and returns the first
-  /// letter of its message; 0: there is no error.
+  /// Takes the first error among the calls with numbers below `end`. Returns
+  /// the first letter of its message; 0 if there is no error.
   char takeError(uint64_t end) {
     hfta_error error = {};
     hfta_status status = hfta_cuda_calls_take_error(&calls, end, &error);
@@ -86,8 +86,8 @@ TEST_F(CudaCalls, ErrorsBehindAMarkWait) {
   EXPECT_EQ(takeError(3), 'c');
 }
 
-/// Two calls fail at the same time: one message is kept, unmixed with that of
-/// the other call.
+/// If two calls fail at the same time, one of the two messages is kept, and it
+/// isn't mixed with the other one.
 TEST_F(CudaCalls, StreamsMayFailAtTheSameTime) {
   give('a');
   give('b');

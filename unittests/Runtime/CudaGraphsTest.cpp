@@ -1,6 +1,6 @@
-//===- CudaGraphsTest.cpp - Tasks as graphs of a CUDA driver --------------===//
+//===- CudaGraphsTest.cpp - Tests of tasks as CUDA graphs -----------------===//
 //
-// The tests run with a driver that only notes the calls that it gets.
+// The tests run with a fake driver that only notes the calls that it gets.
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -27,7 +27,8 @@ struct Operand {
   uint64_t stride = 0;
 };
 
-/// Adds kernels one after the other, and finds those that each has to wait for.
+/// A task's kernels, which are added one by one. `add` returns the numbers of
+/// the earlier kernels that the new one has to wait for.
 class Kernels {
 public:
   ~Kernels() { hfta_cuda_hazards_free(&hazards); }
@@ -69,7 +70,7 @@ TEST(CudaHazards, ReadersOfTheSameBytesDontWait) {
   EXPECT_EQ(kernels.add({{0, 64, kWrite}}), Numbers());
   EXPECT_EQ(kernels.add({{0, 64, kRead}, {64, 64, kWrite}}), Numbers({0}));
   EXPECT_EQ(kernels.add({{0, 64, kRead}, {128, 64, kWrite}}), Numbers({0}));
-  // A value that both kernels read is overwritten after both have read it.
+  // Both readers must have read a value before it is overwritten.
   EXPECT_EQ(kernels.add({{32, 4, kWrite}}), Numbers({2, 1}));
 }
 
@@ -87,11 +88,11 @@ TEST(CudaHazards, TensorsOfOneSlabAreApart) {
   kernels.add({{0, 64, kWrite, kSlab}}, 4);
   EXPECT_EQ(kernels.add({{64, 64, kWrite, kSlab}}, 4), Numbers());
   EXPECT_EQ(kernels.add({{60, 8, kRead, kSlab}}, 4), Numbers({1, 0}));
-  // The read begins with the second copy.
+  // The read begins with the second copy's slab.
   EXPECT_EQ(kernels.add({{kSlab + 32, 4, kRead, kSlab}}, 3), Numbers({0}));
-  // The read goes from the end of a slab to the beginning of the next one.
+  // The read covers the end of a slab and the beginning of the next one.
   EXPECT_EQ(kernels.add({{kSlab - 4, 8, kRead, kSlab}}, 3), Numbers({0}));
-  // One read lies past all slabs, one has a stride of zero.
+  // The first read lies past all slabs; the second one has a stride of zero.
   EXPECT_EQ(kernels.add({{4 * kSlab, 64, kRead, kSlab}}, 4), Numbers());
   EXPECT_EQ(kernels.add({{2 * kSlab, 4, kRead}}), Numbers({0}));
 }
@@ -103,7 +104,7 @@ TEST(CudaHazards, ScratchMemoryIsOneForAll) {
   EXPECT_EQ(kernels.add({{128, 64, kWrite}}, 1, 16), Numbers({0}));
 }
 
-/// A graph that grows past the memory reserved for it.
+/// The graph outgrows the memory that is reserved at first.
 TEST(CudaHazards, AChainOfMany) {
   Kernels kernels;
   for (size_t i = 0; i < 300; ++i)
@@ -115,8 +116,8 @@ TEST(CudaHazards, AChainOfMany) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
-/// The calls that the driver got, and the failure that it answers one of them
-/// with.
+/// A fake driver. It notes the calls that it gets, and makes the call named
+/// `failing` fail with `failure`.
 struct Driver {
   std::vector<std::string> calls;
   std::string failing;
@@ -164,8 +165,8 @@ hfta_cu_result destroyExec(hfta_cu_graph_exec) {
   return driver.call("exec_destroy");
 }
 
-/// A program of one task of two kernels, the second of which reads the value
-/// that the first one writes.
+/// Tests of a program with one task of two kernels. The second kernel reads the
+/// value that the first one writes.
 class CudaGraphs : public testing::Test {
 protected:
   CudaGraphs() {
@@ -200,8 +201,8 @@ protected:
   }
   ~CudaGraphs() override { hfta_cuda_graphs_destroy(graphs); }
 
-  /// Runs the task for the first copies, with its segment at `place`; returns
-  /// the calls.
+  /// Runs the task for the first `copies` copies, with its segment at the
+  /// address `place`. Returns the calls that the driver got.
   Calls run(int64_t copies = 4, uintptr_t place = 4096) {
     void *segments[] = {reinterpret_cast<void *>(place)};
     const int32_t numbers[] = {0, 1, 2, 3};
@@ -266,7 +267,7 @@ TEST_F(CudaGraphs, WithoutMemoryKernelsGoOneByOne) {
                           "graph_instantiate", "graph_destroy", "launch_kernel",
                           "launch_kernel"}));
   EXPECT_EQ(result, 0);
-  // The graph isn't tried again.
+  // After this failure, the graph isn't built again.
   EXPECT_EQ(run(), oneByOne);
 }
 

@@ -1,6 +1,7 @@
-//===- CudaMapsTest.cpp - Operands that a GPU copies box by box -----------===//
+//===- CudaMapsTest.cpp - Tests of tensor maps for warp groups ------------===//
 //
-// The tests run with a driver that only notes the calls that it gets.
+// Tensor maps describe operands that a GPU copies box by box. The tests run
+// with a fake driver that only notes the calls that it gets.
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -28,7 +29,7 @@ constexpr hfta_cu_result kFailure = 999;
 using Sizes = std::vector<uint64_t>;
 using Counts = std::vector<uint32_t>;
 
-/// The arguments that a tensor map was encoded from.
+/// The arguments with which a tensor map was encoded.
 struct Encoded {
   int type, interleave, swizzle, promotion, fill;
   uint64_t address;
@@ -68,7 +69,8 @@ hfta_cu_result encode(hfta_cu_tensor_map *map, int type, uint32_t rank,
   return driver.result;
 }
 
-/// Notes a launch: the number of its parameters, and the last one's bytes.
+/// Notes a launch: its sizes, the number of its parameters, and the bytes of
+/// the last parameter, which is the block of maps.
 Launched noteLaunch(unsigned gridX, unsigned gridZ, unsigned blockX,
                     unsigned sharedBytes, void **parameters) {
   Launched own = {gridX, gridZ, blockX, sharedBytes, 0, {}};
@@ -114,8 +116,8 @@ hfta_cu_result nameError(hfta_cu_result, const char **name) {
 
 constexpr unsigned kCopies = 3;
 
-/// A program of one task of one kernel: the copies of its second operand are
-/// apart, its third one is shared by all copies.
+/// Tests of a program with one task of one kernel. Each copy has its own second
+/// operand; all copies share the third one.
 class CudaMaps : public testing::Test {
 protected:
   CudaMaps() {
@@ -152,7 +154,7 @@ protected:
     driver.mapBytes = hfta_cuda_most_map_bytes(&program);
   }
 
-  /// Runs the task for all copies; returns the driver's result.
+  /// Runs the task for all copies. Returns the driver's result.
   hfta_cu_result run() {
     alignas(HFTA_MAP_ALIGNMENT) char block[1024];
     launcher.cuda = &cuda;
@@ -198,7 +200,8 @@ TEST_F(CudaMaps, AreOneParameterMore) {
   EXPECT_EQ(own.blockX, 384U);
   EXPECT_EQ(own.sharedBytes, 100000U);
   EXPECT_EQ(own.parameters, 8U);
-  // Two maps and two numbers, without padding to the next multiple.
+  // The block consists of two maps of 128 bytes each and two numbers, which say
+  // whether copies are apart. Zeros pad it to a multiple of 64 bytes.
   ASSERT_EQ(own.maps.size(), 320U);
   EXPECT_EQ(own.maps[0], 1);
   EXPECT_EQ(own.maps[127], 1);
@@ -228,7 +231,8 @@ TEST_F(CudaMaps, HaveTheCopiesAsOneMoreDimension) {
   EXPECT_EQ(one.swizzle, HFTA_CU_MAP_SWIZZLE_128);
   EXPECT_EQ(one.address, (1U << 20) + 65536);
   EXPECT_EQ(one.sizes, Sizes({32, 4, 3, 1}));
-  // The last stride spans a copy from its first byte to its last one.
+  // For a shared operand, the stride of the copies' dimension is the extent of
+  // the operand in bytes.
   EXPECT_EQ(one.strides, Sizes({160, 1024, 2048 + 480 + 128}));
   EXPECT_EQ(one.box, Counts({32, 2, 1, 1}));
   for (const Encoded &own : driver.encoded) {
@@ -302,7 +306,7 @@ TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
                 .find("cuFuncSetAttribute failed for kernel 'kernel' of task "
                       "'task'"),
             std::string::npos);
-  // Another chip gets the other image, and kernels without warp groups.
+  // Another chip gets the other image, whose kernels have no warp groups.
   chip.minor = 1;
   EXPECT_FALSE(load(&error));
   EXPECT_EQ(driver.attributes.size(), 2U);
@@ -312,7 +316,7 @@ TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// A sound program, one launch of which gets a map.
+/// Tests of a sound program, one launch of which has a map.
 class SoundMaps : public testing::Test {
 protected:
   SoundMaps() {
@@ -343,7 +347,7 @@ protected:
   hfta_warp_group_launch groups = {};
 };
 
-/// Expects that a change makes a program unsound.
+/// Expects that assigning `value` to `place` makes the program unsound.
 #define EXPECT_REFUSED(place, value)                                           \
   do {                                                                         \
     auto before = place;                                                       \

@@ -1,4 +1,4 @@
-//===- CurvatureTest.cpp - Steps with a preconditioner --------------------===//
+//===- CurvatureTest.cpp - Tests of steps with a preconditioner -----------===//
 
 #include "FakeKernels.h"
 #include "RuntimeTest.h"
@@ -29,7 +29,9 @@ static double getNumber(hfta_instance *instance, int64_t copy,
 }
 
 namespace {
-/// The number of runs of each kind of `every` in steps, by copy.
+/// The expected numbers of runs, by copy, of commands in `hfta.every`: those
+/// for copies that are due, for the others, for steps in which any copy is due,
+/// and for steps in which none is.
 struct Counts {
   explicit Counts(const std::vector<int32_t> &live) : live(live) {}
 
@@ -74,8 +76,8 @@ static void expectCounts(const fake_options &options, int threads,
   counts.expectIn(instance.get());
 }
 
-// A period p is due in steps 0, p, 2p, ..., and before step p in 1, 2, 4, ...
-// Copies that don't run are never due.
+// A copy with period p is due in steps 0, p, 2p, ..., and before step p in
+// steps 1, 2, 4, ... Copies that don't run are never due.
 TEST(Curvature, CommandsOfAPeriodRunForItsCopies) {
   for (int takesTurns : {0, 1})
     for (int microBatches : {1, 2})
@@ -89,8 +91,8 @@ TEST(Curvature, CommandsOfAPeriodRunForItsCopies) {
       }
 }
 
-// Tasks that run for some copies of a turn use the slabs that tasks for all
-// copies of the turn have filled.
+// If copies take turns, a task that runs for some copies of a turn finds the
+// slabs that tasks for all copies of the turn have filled.
 TEST(Curvature, ChosenCopiesOfATurnKeepTheirSlabs) {
   for (int microBatches : {1, 2})
     for (int forwardsFirst : {0, 1})
@@ -187,7 +189,8 @@ static RunOptions ofCurvature() {
   return options;
 }
 
-// Events of the curvature are logged when they happen, whatever --log-every is.
+// Skipped statistics and retried inverses are logged when they happen, whatever
+// --log-every says.
 TEST_F(Train, TheLogTellsOfTheCurvature) {
   ASSERT_EQ(
       run({"--steps", "8", "--log", "log", "--log-every", "8", "--only", "0,2"},
@@ -219,7 +222,7 @@ TEST_F(Train, TheLogTellsOfTheCurvature) {
             2);
 }
 
-// An event that has happened to no copy has no column.
+// The table has no column for an event that has happened to no copy.
 TEST_F(Train, TheTableCountsWhatWentWrongWithTheCurvature) {
   auto getHead = [&](const char *steps) {
     Outcome outcome = run({"--steps", steps}, ofCurvature());

@@ -12,8 +12,8 @@ extern "C" {
 
 namespace {
 
-/// The device's own functions. While `fails` is set, tasks from number
-/// `skipped` on don't run, and waiting fails.
+/// The device's own functions, and the faults that are planted: while `fails`
+/// is set, tasks with numbers from `skipped` on don't run, and waiting fails.
 const hfta_device_functions *inner;
 bool fails;
 uint32_t skipped;
@@ -22,8 +22,8 @@ hfta_status fail(hfta_status status, hfta_error *error) {
   return fails ? hfta_fail(error, HFTA_CANNOT_WRITE, "planted") : status;
 }
 
-/// Makes an instance whose calls fail, while `fails` is set, after they have
-/// run the tasks before the updates.
+/// Makes an instance whose calls fail while `fails` is set. Such a call still
+/// runs the tasks before the updates.
 InstancePointer makeFailing(const hfta_program *program) {
   InstancePointer instance = makeInstance(program);
   static hfta_device_functions functions;
@@ -60,9 +60,9 @@ hfta_status step(hfta_instance *instance, unsigned number) {
   return hfta_instance_step(instance, batch.inputs, nullptr);
 }
 
-/// Returns the first copy's state after `last`, which makes one step. If there
-/// are failing calls, an accumulation that succeeds and then these are made
-/// first.
+/// Calls `last`, which makes one step, and returns the first copy's state. If
+/// `failing` isn't empty, an accumulation that succeeds and then the failing
+/// calls come before.
 std::string trainBehind(const std::vector<Call> &failing, const Call &last) {
   ProgramPointer program = makeProgram(defaultOptions());
   InstancePointer instance = makeFailing(program.get());
@@ -93,15 +93,15 @@ const Call stepsWell = [](hfta_instance *instance) {
 
 } // namespace
 
-/// Neither gradients of the failed call's batch nor of earlier batches are
-/// left; the caller may accumulate them again.
+/// After a failed call, no gradients are left, neither of this call's batch nor
+/// of earlier ones, so that the caller may accumulate all of them again.
 TEST(FailedCalls, LeaveNoGradients) {
   for (const Call &last : {accumulatesAndUpdates, stepsWell}) {
     std::string expected = trainBehind({}, last);
     EXPECT_EQ(trainBehind({accumulates}, last), expected);
     EXPECT_EQ(trainBehind({updates}, last), expected);
     EXPECT_EQ(trainBehind({steps}, last), expected);
-    // Clearing what the first call has left fails, too.
+    // Clearing the gradients that the first call has left fails too.
     EXPECT_EQ(trainBehind({accumulates, accumulates, steps}, last), expected);
   }
 }
@@ -117,7 +117,7 @@ TEST(FailedCalls, OfAWholeStepLeaveNoGradients) {
   EXPECT_EQ(stateOf(instance.get(), 0), expected);
 }
 
-/// A missing learning rate is found before a call begins.
+/// A missing learning rate is reported before the call does anything.
 TEST(FailedCalls, ThatDoNotBeginLeaveWhatWasAccumulated) {
   fake_options options = defaultOptions();
   options.cosine = 1;

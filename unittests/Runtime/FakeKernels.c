@@ -158,8 +158,9 @@ static void count(void *const *b, int64_t item, void *scratch) {
   ++*(double *)b[0];
 }
 
-/// Reports, in the fourth step, statistics of some copies that aren't finite,
-/// and, in the sixth, that the others' inverses needed more damping.
+/// Reports events for the copies, by seed: in the fourth step, one skipped
+/// statistic unless the seed is 1, and in the sixth step, two retried inverses
+/// if it is 1.
 static void scale(void *const *b, int64_t item, void *scratch) {
   (void)item, (void)scratch;
   const float *damping = b[0];

@@ -5,8 +5,7 @@
 
 #include "hfta/program.h"
 
-/// The tensors, in the order of the program's table; their names are the
-/// program's.
+/// The tensors, in the order of the program's table.
 enum fake_tensor {
   FAKE_W0,
   FAKE_W1,
@@ -35,8 +34,9 @@ enum fake_tensor {
   FAKE_MOMENTUM,
   FAKE_CLIP_NORM,
   FAKE_PLAIN_TENSOR_COUNT,
-  // Only in programs with a preconditioner: the number of runs of each kind of
-  // `every` for a copy, and the values that the host writes and reads.
+  // Tensors of programs with a preconditioner: for each copy, the number of
+  // runs of each kind of `every`, and the values that the host writes and
+  // reads.
   FAKE_DUE = FAKE_PLAIN_TENSOR_COUNT,
   FAKE_OTHERS,
   FAKE_ANY,
@@ -60,19 +60,19 @@ enum fake_segment {
   FAKE_SEGMENT_INPUT,
   FAKE_SEGMENT_OUTPUT,
   FAKE_SEGMENT_SCALARS,
-  FAKE_SEGMENT_BATCH_SCALARS, ///< with an instance for each micro-batch
+  FAKE_SEGMENT_BATCH_SCALARS, ///< has an instance per micro-batch
   FAKE_SEGMENT_RESULTS,
   FAKE_SEGMENT_COUNT
 };
 
-/// The constants that kernels get through FAKE_ROWS. Generated code has them in
-/// its instructions, but this code is compiled once for all programs.
+/// The constants that kernels read through FAKE_ROWS. In generated code they
+/// are immediate operands, but this code is compiled once for all programs.
 typedef struct fake_shape {
-  int64_t rows;     ///< in a micro-batch
+  int64_t rows;     ///< rows of a micro-batch
   float loss_scale; ///< 1 / batch
 } fake_shape;
 
-/// The image of the constants' segment.
+/// The initial contents of the segment of constants.
 typedef struct fake_constants {
   fake_shape shape;
   double momentum[8];
@@ -93,7 +93,7 @@ enum fake_task {
   FAKE_UPDATE_0,
   FAKE_UPDATE_1,
   FAKE_PLAIN_TASK_COUNT,
-  FAKE_COUNT_DUE = FAKE_PLAIN_TASK_COUNT, ///< one task for each hfta_due_kind
+  FAKE_COUNT_DUE = FAKE_PLAIN_TASK_COUNT, ///< four tasks, one per hfta_due_kind
   FAKE_COUNT_OTHERS,
   FAKE_COUNT_ANY,
   FAKE_COUNT_NONE,
@@ -103,17 +103,17 @@ enum fake_task {
 
 enum { FAKE_MAX_OPERANDS = 8, FAKE_KERNEL_COUNT = FAKE_TASK_COUNT + 1 };
 
-/// A kernel of a task, which runs once for each copy.
+/// A kernel of a task, which runs once per copy.
 typedef struct fake_kernel {
   enum fake_task task;
   const char *name;
   hfta_kernel function;
-  int by_row; ///< whether there is an item for each row, or only one
+  int by_row; ///< whether there is an item per row; else there is one
   int count;  ///< the number of operands
   enum fake_tensor tensors[FAKE_MAX_OPERANDS];
 } fake_kernel;
 
-/// The kernels, in the order of tasks, and of launches within a task.
+/// The kernels, sorted by task and by their order within the task.
 extern const fake_kernel fake_kernels[FAKE_KERNEL_COUNT];
 
 #endif // HFTA_UNITTESTS_FAKE_KERNELS_H

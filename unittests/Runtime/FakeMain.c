@@ -1,8 +1,7 @@
 //===- FakeMain.c - A training binary for tests ---------------------------===//
 //
-// The variable FAKE_OPTIONS, a list of words and numbers such as
-// "copies=3 clipping", chooses the program.
-//
+// The environment variable FAKE_OPTIONS chooses the program. It is a list of
+// words and numbers, such as "copies=3 clipping".
 //===----------------------------------------------------------------------===//
 
 #include "FakeProgram.h"

@@ -1,4 +1,4 @@
-//===- FakeMpi.c - An MPI library of another kind -------------------------===//
+//===- FakeMpi.c - A library that claims to be MPICH ----------------------===//
 
 #include <string.h>
 

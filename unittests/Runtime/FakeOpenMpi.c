@@ -12,7 +12,8 @@
 
 typedef enum kind { DUPLICATE, SEND, RECEIVE } kind;
 
-/// A request, or a message that was sent and not yet received.
+/// A request that hasn't been freed, or a message that was sent but not
+/// received.
 typedef struct message {
   struct message *next;
   kind kind;
@@ -45,7 +46,8 @@ static void take_out(message **list, const message *own) {
   *list = own->next;
 }
 
-/// Ends a receive if a message has arrived for it. The caller holds the mutex.
+/// Completes a receive if a message with its tag has been sent. The caller
+/// holds the mutex.
 static void receive(message *own) {
   message *from = sent;
   bool is_heartbeat = own->tag == 0;
@@ -74,7 +76,7 @@ void fake_mpi_deliver(void) {
 }
 
 //===----------------------------------------------------------------------===//
-// The library
+// Functions of MPI
 //===----------------------------------------------------------------------===//
 
 int MPI_Get_library_version(char *text, int *length) {
@@ -184,8 +186,8 @@ int MPI_Cancel(void **request) {
   return 0;
 }
 
-/// Ends a request if it can be ended. The number of bytes that arrived is
-/// stored at the beginning of the status, where MPI_Get_count reads it.
+/// Completes a request if that is possible, and frees it. Stores the number of
+/// received bytes at the beginning of the status, where MPI_Get_count reads it.
 int MPI_Test(void **request, int *flag, hfta_mpi_status *status) {
   message *own = *request;
   atomic_fetch_add(&fake.tests, 1);

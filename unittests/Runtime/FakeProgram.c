@@ -69,8 +69,8 @@ static uint64_t element_bytes(uint32_t type) {
   }
 }
 
-/// Appends a tensor to a segment, aligned to 64 bytes, with a place for each
-/// copy unless it is shared.
+/// Appends a tensor to a segment, aligned to 64 bytes. An arrayed tensor has a
+/// place for each copy, a shared one has a single place.
 static void add_tensor(fake *self, int index, const char *name, int segment,
                        uint32_t type, const int64_t *shape, uint32_t rank,
                        uint32_t flags) {
@@ -96,7 +96,7 @@ static void add_tensor(fake *self, int index, const char *name, int segment,
       stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
 }
 
-/// Returns the residency of a segment in a program that spills.
+/// Returns the residency that a segment has in a program that spills.
 static uint32_t residency_of(uint32_t segment) {
   switch (segment) {
   case FAKE_SEGMENT_PARAMETERS:
@@ -145,7 +145,8 @@ static void add_segments(fake *self, const fake_options *options) {
                          ? (uint32_t)options->micro_batches
                          : 1};
   }
-  ++self->segments[FAKE_SEGMENT_INPUT].instances; // for the next batch
+  // One more instance of the input is for the next batch.
+  ++self->segments[FAKE_SEGMENT_INPUT].instances;
   self->segments[FAKE_SEGMENT_BATCH_SCALARS].instances =
       (uint32_t)options->micro_batches;
   self->segments[FAKE_SEGMENT_CONSTANTS].bytes = sizeof(fake_constants);
@@ -153,8 +154,8 @@ static void add_segments(fake *self, const fake_options *options) {
   self->segments[FAKE_SEGMENT_SCRATCH].bytes = 64;
 }
 
-/// Gives a segment slabs that hold one copy's tensors each; slabs are whole
-/// pages if the segment isn't resident.
+/// Divides a segment into slabs, each with one copy's tensors. Unless the
+/// segment is resident, slabs consist of whole pages.
 static void make_slabs(fake *self, uint32_t segment) {
   uint64_t bytes = 0;
   for (int i = 0; i < FAKE_TENSOR_COUNT; ++i) {
@@ -176,8 +177,8 @@ static void make_slabs(fake *self, uint32_t segment) {
   self->segments[segment].bytes = bytes * (uint64_t)self->program.copies;
 }
 
-/// Makes an arena with room for all segments that aren't resident, side by
-/// side.
+/// Makes an arena in which all segments that aren't resident have places side
+/// by side.
 static void make_spilled(fake *self) {
   make_slabs(self, FAKE_SEGMENT_PARAMETERS);
   make_slabs(self, FAKE_SEGMENT_STATE);
@@ -269,7 +270,7 @@ static void add_curvature(fake *self) {
                scalar_shape, 0, 0);
 }
 
-/// Places tensors inside the constants' image.
+/// Gives tensors their places in the image of the segment of constants.
 static void add_constants(fake *self) {
   self->tensors[FAKE_ROWS] = (hfta_tensor){.name = "rows",
                                            .segment = FAKE_SEGMENT_CONSTANTS,
@@ -322,8 +323,8 @@ static void add_launches(fake *self) {
   }
 }
 
-/// Returns the number of spilled segments that a task writes: the parameters,
-/// or the parameters and the state.
+/// Returns how many spilled segments a task writes: 2 (parameters and state), 1
+/// (parameters), or 0.
 static uint32_t spilled_writes(int task) {
   bool updates = task == FAKE_UPDATE_0 || task == FAKE_UPDATE_1;
   return updates ? 2 : task == FAKE_INIT ? 1 : 0;

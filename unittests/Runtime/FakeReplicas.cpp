@@ -14,13 +14,14 @@ static double &at(void *memory, int64_t index) {
   return static_cast<double *>(memory)[index];
 }
 
-/// The buffers are input and moment.
+/// Adds the squares of the input to the moment. Buffers: input, moment.
 static void runMoment(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[1], i) += at(buffers[0], i) * at(buffers[0], i);
 }
 
-/// The buffers are factor and moment.
+/// Updates the factor, a running mean, and clears the moment. Buffers: factor,
+/// moment.
 static void runCurvature(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     at(buffers[0], i) = 0.5 * at(buffers[0], i) + at(buffers[1], i);
@@ -28,19 +29,19 @@ static void runCurvature(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// The buffers are inverse and factor.
+/// Computes the inverse of 1 + factor. Buffers: inverse, factor.
 static void runInvert(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[0], i) = 1.0 / (1.0 + at(buffers[1], i));
 }
 
-/// The buffers are gradient and inverse.
+/// Multiplies the gradient by the inverse. Buffers: gradient, inverse.
 static void runPrecondition(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[0], i) *= at(buffers[1], i);
 }
 
-/// The buffers are a sum and the value that is added to it.
+/// Adds a value to a sum. Buffers: sum, value.
 static void runAdd(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[0], i) += at(buffers[1], i);
@@ -137,7 +138,8 @@ FakeReplicas::extend(const std::vector<hfta_command> &list) {
     extended.push_back(list[i]);
     if (!runs || list[i].subject != forward[0])
       continue;
-    // All commands before this one still have their old places.
+    // The inserted command lengthens the commands whose bodies contain command
+    // i. All of them precede it and have the same numbers in both lists.
     for (size_t outer = 0; outer < i; ++outer)
       extended[outer].length += outer + list[outer].length >= i;
     to.run(moment);
@@ -199,7 +201,8 @@ void FakeReplicas::writePreconditioning(Schedule &to) {
     return;
   case Placement::grid:
     runWithFactor(to);
-    // Replicas without the factor have consumed their moments, too.
+    // Replicas without the factor don't run `curvature`, which clears the
+    // moments, so all replicas clear them here.
     to.fill(moments, copies * rowBytes);
     broadcast(to, gradients[0], rowBytes);
     return;

@@ -16,7 +16,7 @@ static const uint32_t all_slabs[] = {FAKE_SEGMENT_GRADIENTS, FAKE_SEGMENT_SAVED,
                                      FAKE_SEGMENT_CUT, FAKE_SEGMENT_PARAMETERS,
                                      FAKE_SEGMENT_STATE};
 
-/// A schedule under construction.
+/// A schedule under construction, which `add` appends commands to.
 typedef struct list {
   const hfta_program *program;
   const fake_options *options;
@@ -44,7 +44,7 @@ static void end(list *self, hfta_command *repeat) {
   repeat->length = self->schedule->command_count - place - 1;
 }
 
-/// Begins a loop over turns; NULL if copies don't take turns.
+/// Begins a loop over turns. Returns NULL if copies don't take turns.
 static hfta_command *begin_turns(list *self) {
   if (!self->options->takes_turns)
     return NULL;
@@ -58,7 +58,7 @@ static void end_turns(list *self, hfta_command *repeat) {
     end(self, repeat);
 }
 
-/// Runs a task for the copies that are due, or for the others.
+/// Runs a task for the copies of one kind, such as those that are due.
 static void run_every(list *self, hfta_due_kind kind, enum fake_task task) {
   hfta_command *every = add(self, HFTA_COMMAND_EVERY, TASKS, FACTOR_EVERY);
   every->bytes = kind;
@@ -66,8 +66,8 @@ static void run_every(list *self, hfta_due_kind kind, enum fake_task task) {
   end(self, every);
 }
 
-/// Runs a task for all copies; with a preconditioner, first for those that are
-/// due, then for the others.
+/// Runs a task for all copies; with a preconditioner, first for the copies that
+/// are due and then for the others.
 static void run_in_two(list *self, enum fake_task task) {
   if (!self->options->curvature) {
     run(self, task);
@@ -81,14 +81,14 @@ static void run_in_two(list *self, enum fake_task task) {
 // Segments that aren't resident
 //===----------------------------------------------------------------------===//
 
-/// Returns the bytes of all instances of all copies, whether or not the
-/// schedule needs them.
+/// Returns the bytes that a segment has in the arena: all instances of all
+/// copies, or 0 if it is resident.
 static uint64_t bytes_of(const list *self, uint32_t segment) {
   const hfta_segment *row = &self->program->segments[segment];
   return row->residency == HFTA_RESIDENT ? 0 : row->bytes * row->instances;
 }
 
-/// Returns a segment's address in the arena, where segments follow each other.
+/// Returns a segment's address in the arena, where segments are side by side.
 static uint64_t address_of(const list *self, uint32_t segment) {
   uint64_t address = 0;
   for (uint32_t i = 0; i < segment; ++i)
@@ -122,7 +122,7 @@ static void drop(list *self, uint32_t segment) {
       (hfta_place){.space = HFTA_SPACE_SEGMENT, .index = segment};
 }
 
-/// Makes `queue` wait for everything that `other` was given so far.
+/// Makes `queue` wait for everything that `other` has been given so far.
 static void follow(list *self, uint32_t queue, uint32_t event, uint32_t other) {
   if (self->options->spilled_copies == 0)
     return;
@@ -130,8 +130,8 @@ static void follow(list *self, uint32_t queue, uint32_t event, uint32_t other) {
   add(self, HFTA_COMMAND_AWAIT, queue, event);
 }
 
-/// Fetches weights. Earlier writes must have reached the store first, and tasks
-/// wait for the fetch.
+/// Fetches the parameters and, if `with_state`, the state. The fetches wait
+/// until earlier writes have reached the store; tasks wait for the fetches.
 static void fetch_weights(list *self, bool with_state) {
   follow(self, READS, WRITTEN, WRITES);
   follow(self, READS, DONE, TASKS);
@@ -158,7 +158,7 @@ static void drop_weights(list *self, bool with_state) {
 // Parts of schedules
 //===----------------------------------------------------------------------===//
 
-/// Transfers a segment from or to the host's image of it.
+/// Transfers a segment between the device and the host's image of it.
 static void transfer_image(list *self, uint32_t segment, uint32_t from,
                            uint32_t to) {
   hfta_command *command = add(self, HFTA_COMMAND_TRANSFER, TASKS, 0);
@@ -190,8 +190,8 @@ static void upload_fields(list *self, int32_t ahead) {
   add(self, HFTA_COMMAND_RECORD, UPLOADS, UPLOADED);
 }
 
-/// Begins a loop over micro-batches, each of which is uploaded while the one
-/// before it is used.
+/// Begins a loop over micro-batches. Each is uploaded while the one before is
+/// used.
 static hfta_command *begin_uploads(list *self) {
   upload_fields(self, 0);
   hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
@@ -271,7 +271,9 @@ static void keep(list *self, const uint32_t *segments, uint32_t count) {
   self->schedule->keep_count = count;
 }
 
-/// Keeps only the gradients if nothing else outlives a turn.
+/// Makes the schedule keep all copies' slabs of the gradients. Unless copies
+/// take turns that no other value outlives, it keeps those of the other
+/// segments too.
 static void keep_gradients(list *self) {
   bool in_flight =
       self->options->all_forwards_first && self->options->micro_batches > 1;
@@ -281,7 +283,8 @@ static void keep_gradients(list *self) {
     keep(self, all_slabs, self->options->spilled_copies > 0 ? 5 : 3);
 }
 
-/// Keeps all copies' weights in their slabs outside of turns.
+/// If copies don't take turns, makes the schedule keep all copies' slabs of the
+/// spilled parameters and state.
 static void keep_weights(list *self) {
   if (self->options->spilled_copies > 0 && !self->options->takes_turns)
     keep(self, all_slabs + 3, 2);

@@ -7,15 +7,16 @@
 
 enum { FAKE_SCHEDULE_COUNT = 6, FAKE_MAX_COMMANDS = 64 };
 
-/// The schedules. `initialize` and `infer`, which are all that inference needs,
-/// come first. Gradients that aren't resident can't wait for an update in
-/// another schedule, so programs that spill lack the last two.
+/// The schedules of a program, and their commands. `initialize` and `infer`
+/// come first, because a program for inference has only these. A program that
+/// spills lacks the last two, `accumulate` and `update`, because its gradients
+/// don't stay in memory from one schedule to the next.
 typedef struct fake_schedules {
   hfta_schedule rows[FAKE_SCHEDULE_COUNT];
   hfta_command commands[FAKE_SCHEDULE_COUNT][FAKE_MAX_COMMANDS];
 } fake_schedules;
 
-/// Makes the schedules of a program that already has its segments and tensors.
+/// Makes the schedules of a program whose segments and tensors are complete.
 void fake_schedules_make(fake_schedules *self, const hfta_program *program,
                          const fake_options *options);
 

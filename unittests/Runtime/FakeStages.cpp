@@ -20,20 +20,21 @@ double &to(void *memory, int64_t index) {
   return static_cast<double *>(memory)[index];
 }
 
-/// The buffer is the weight.
+/// Sets the initial weight. Buffer: weight.
 void runInit(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[0], i) = 0.7 + 0.13 * static_cast<double>(i);
 }
 
-/// The buffers are input, weight and output.
+/// Multiplies the input by the weight. Buffers: input, weight, output.
 void runForward(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[2], i) = at(buffers[0], i) * at(buffers[1], i);
 }
 
-/// The buffers are input, weight, skipped value, its weight, difference and
-/// losses.
+/// Computes the last stage's output, its loss, and the gradient by its output.
+/// Buffers: input, weight, skipped value, skipped value's weight, gradient
+/// (called difference), sum of losses.
 void runLast(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     double value = at(buffers[0], i) * at(buffers[1], i) +
@@ -43,7 +44,8 @@ void runLast(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// The buffers are input, weight, skipped value, its weight, loss and count.
+/// Adds the last stage's loss and the count of samples in an evaluation.
+/// Buffers: input, weight, skipped value, skipped value's weight, loss, count.
 void runEvaluateLast(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[4], 0) += std::fabs(at(buffers[0], i) * at(buffers[1], i) +
@@ -51,8 +53,9 @@ void runEvaluateLast(void *const *buffers, int64_t, void *) {
   to(buffers[5], 0) += 1.0;
 }
 
-/// The buffers are difference of the output, input, weight, gradient and
-/// difference of the input.
+/// Computes the gradients by the weight, which are added up, and by the input.
+/// Buffers: gradient by the output, input, weight, gradient by the weight,
+/// gradient by the input.
 void runBackward(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     to(buffers[3], i) += at(buffers[0], i) * at(buffers[1], i);
@@ -60,7 +63,8 @@ void runBackward(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// The buffers are weight, gradient and rate.
+/// Updates the weight and clears its gradient. Buffers: weight, gradient,
+/// learning rate.
 void runUpdate(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     to(buffers[0], i) -= at(buffers[2], 0) * at(buffers[1], i);
@@ -68,7 +72,7 @@ void runUpdate(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// The buffers are a sum and the value that is added to it.
+/// Adds a value to a sum. Buffers: sum, value.
 void runCombine(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[0], i) += at(buffers[1], i);
@@ -120,7 +124,7 @@ uint32_t FakeStages::addTensor(const std::string &name, uint32_t segment,
   return static_cast<uint32_t>(tensors.size() - 1);
 }
 
-/// Adds a task, which reads all segments that it binds.
+/// Adds a task, which reads all segments that its operands are in.
 uint32_t FakeStages::addTask(const std::string &name, hfta_kernel kernel,
                              const std::vector<hfta_binding> &operands,
                              const std::vector<uint32_t> &writes,
@@ -167,7 +171,7 @@ void FakeStages::addSegments() {
                                    HFTA_SEGMENT_GRADIENTS, i, groups, all));
     received.push_back(addSegment("received." + number, HFTA_SEGMENT_RECEIVED,
                                   i, groups, all));
-    // The input of stage i, and its difference.
+    // The input of stage i, and the gradient by this input.
     cuts.push_back(i == 0 ? input
                           : addSegment("cut." + number, HFTA_SEGMENT_CUT, i,
                                        inFlight, all));
@@ -275,7 +279,8 @@ void FakeStages::finish() {
   program.queue_count = QUEUES;
   program.models = &model;
   program.model_of_copy = modelOfCopy;
-  std::memset(&program.roles, 0xff, sizeof(program.roles)); // all are absent
+  // No role has a tensor yet.
+  std::memset(&program.roles, 0xff, sizeof(program.roles));
   program.roles.learning_rate = addTensor("lr", scalars, 0, 1, 1, false, 0);
   program.roles.loss = addTensor("loss", results, 0, 1, 1, false, 0);
   program.roles.loss_sum = program.roles.loss;
@@ -285,7 +290,7 @@ void FakeStages::finish() {
   program.tensor_count = static_cast<uint32_t>(tensors.size());
 }
 
-/// Returns the order one forward, one backward.
+/// Returns the order one forward, one backward of `count` micro-batches.
 static std::vector<hfta_action> makeOrder(int64_t count, int64_t inFlight) {
   std::vector<hfta_action> order;
   for (int64_t i = 0; i < count + inFlight - 1; ++i) {
@@ -311,7 +316,7 @@ FakeStages::FakeStages(const StagesOptions &given)
   for (int i = 0; i < count && !options.isUncut; ++i) {
     int64_t replicas = options.replicas[i];
     int64_t own = (options.microBatches + replicas - 1) / replicas;
-    int64_t ahead = count - i; // else a stage waits for one that waits for it
+    int64_t ahead = count - i; // with more in flight, stages would deadlock
     if (options.orders.empty())
       actions.push_back(
           makeOrder(own, std::min({own, options.inFlight, ahead})));
@@ -321,7 +326,7 @@ FakeStages::FakeStages(const StagesOptions &given)
       actions.back().insert(actions.back().begin(), {RECEIVE, 0});
     addSchedules(i);
   }
-  // The commands `run` and `export` use the uncut chain.
+  // The commands `run` and `export` use schedules of the uncut chain.
   if (!options.isUncut) {
     commands.emplace_back();
     Schedule whole = {commands.back()};

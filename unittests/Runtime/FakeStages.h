@@ -1,10 +1,10 @@
 //===- FakeStages.h - A hand-written pipeline for tests ---------*- C++ -*-===//
 //
 // The program that the compiler would emit for a chain of stages, each of which
-// multiplies its input elementwise by a weight, and for the same chain uncut.
-// The last stage also multiplies the first stage's output, which skips the
-// other stages, by its own copy of the first stage's weight, and adds the two
-// products. Losses and gradients depend on the order of their summation.
+// multiplies its input elementwise by a weight, and for the same chain as a
+// single stage ("uncut"). The first stage's output also skips to the last
+// stage, which multiplies it by a copy of the first stage's weight and adds it
+// to its own product. Losses and gradients depend on the order of summation.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_FAKE_STAGES_H
@@ -17,27 +17,29 @@
 #include <string>
 #include <vector>
 
-/// The cases of a stage's actions.
+/// The kinds of actions of a stage.
 enum : uint32_t { FORWARD = 0, BACKWARD = 1, RECEIVE = 2 };
 
 struct StagesOptions {
-  std::vector<int64_t> replicas; ///< the number of each stage
+  std::vector<int64_t> replicas; ///< the number of replicas of each stage
   int64_t microBatches = 4;
-  int64_t groups = 0;   ///< all stages' groups; 0: one a replica
+  int64_t groups = 0;   ///< groups of micro-batches; 0: one per replica
   int64_t inFlight = 2; ///< micro-batches in flight in each stage
-  bool isUncut = false; ///< whether the same chain is one stage
-  /// The order in which ranks get workers, one entry for each; empty: by
-  /// number.
+  bool isUncut = false; ///< whether the chain is a single stage
+  /// The position of each worker in the order in which workers are assigned to
+  /// ranks; empty: workers are assigned by number.
   std::vector<int64_t> places = {};
-  /// The input of a forward is received while the forward before it computes.
-  /// This takes one instance more than there are micro-batches in flight.
+  /// Whether a forward's input is received while the forward before it
+  /// computes. This takes one instance more than there are micro-batches in
+  /// flight.
   bool receivesAhead = false;
-  /// The order of each stage's own micro-batches; empty: one forward, one
-  /// backward, after as many forwards as may be in flight.
+  /// The order of each stage's actions; empty: one forward, one backward, after
+  /// as many forwards as may be in flight.
   std::vector<std::vector<hfta_action>> orders = {};
 };
 
-/// A program of stages, which uses this object's tables.
+/// A program of stages. Its tables are members of this object, which must
+/// outlive them.
 class FakeStages {
 public:
   explicit FakeStages(const StagesOptions &options);
@@ -54,7 +56,7 @@ public:
   std::vector<hfta_stage> stages;
   std::vector<hfta_task> tasks;
 
-  /// Returns a whole batch, which differs for each `key`.
+  /// Returns a whole batch. Different keys give different batches.
   std::vector<double> makeBatch(int key) const;
 
   static constexpr int64_t copies = 2, width = 5;

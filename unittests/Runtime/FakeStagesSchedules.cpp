@@ -1,8 +1,8 @@
-//===- FakeStagesSchedules.cpp - A hand-written pipeline's schedules ------===//
+//===- FakeStagesSchedules.cpp - Schedules of the fake pipeline -----------===//
 
 #include "FakeStagesSchedules.h"
 
-/// Transfers the first stage's weight to the last stage, which keeps a copy.
+/// Sends the first stage's weight to the last stage, which keeps a copy of it.
 void FakeStages::writeSharedWeight(Schedule &to, int stage) {
   if (options.isUncut)
     return;
@@ -23,7 +23,8 @@ void FakeStages::writeInitialize(Schedule &to, int stage) {
   writeSharedWeight(to, stage);
 }
 
-/// Receives the input of a micro-batch's forward into a free instance.
+/// Receives the input of a micro-batch's forward into a free instance; `ahead`
+/// says how many micro-batches ahead.
 void FakeStages::writeReceive(Schedule &to, int stage, int32_t ahead) {
   const uint64_t all = copies * rowBytes;
   size_t begin = to.commands.size();
@@ -36,7 +37,7 @@ void FakeStages::writeReceive(Schedule &to, int stage, int32_t ahead) {
     to.commands[i].ahead = ahead;
 }
 
-/// Writes the messages of a micro-batch's forward, and the tasks between them.
+/// Appends the commands of a micro-batch's forward: its messages and its task.
 void FakeStages::writeForward(Schedule &to, int stage, bool receivesAhead) {
   const uint64_t all = copies * rowBytes;
   int64_t inFlight = options.inFlight;

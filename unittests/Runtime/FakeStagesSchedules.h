@@ -5,11 +5,12 @@
 
 #include "FakeStages.h"
 
-/// The bytes of one copy's values; a block of sums is as long.
+/// The bytes of one copy's values. Sums are added up in blocks of this size.
 inline constexpr uint64_t rowBytes = FakeStages::width * sizeof(double);
 
-/// Binds a row of a segment, or one number; the stride is 0 if all copies use
-/// the same one.
+/// Returns the binding of an operand at `offset` bytes in a segment. `stride`
+/// is the distance in bytes between copies; 0 if all copies use the same
+/// values.
 inline hfta_binding bindRow(uint32_t segment, uint64_t offset,
                             uint64_t stride) {
   hfta_binding binding = {};
@@ -19,19 +20,19 @@ inline hfta_binding bindRow(uint32_t segment, uint64_t offset,
   return binding;
 }
 
-// Queues.
+// Numbers of queues.
 enum : uint32_t {
   TASKS,
   UPLOADS,
   SUMS,
   SENDS,
   RECEIPTS,
-  RECEIPTS_BACK, // apart, so as not to wait for messages that are received
-                 // ahead
+  RECEIPTS_BACK, // a queue of its own, so that gradients don't wait behind
+                 // messages that are received ahead
   QUEUES
 };
 
-// Events; each may have as many instances as `PER_EVENT`.
+// Numbers of events. Each may have up to `PER_EVENT` instances.
 enum : uint32_t {
   UPLOADED,
   USED,
@@ -48,7 +49,7 @@ enum : uint32_t {
   PER_EVENT = 8
 };
 
-/// A schedule under construction.
+/// A schedule under construction. Its functions append commands.
 struct FakeStages::Schedule {
   std::vector<hfta_command> &commands;
 
@@ -61,7 +62,8 @@ struct FakeStages::Schedule {
     return commands.back();
   }
   void run(uint32_t task) { add(HFTA_COMMAND_RUN, TASKS, task); }
-  /// Adds a command for an event of `instances` micro-batches.
+  /// Appends a command for an event that has an instance for each of
+  /// `instances` micro-batches.
   void event(uint32_t kind, uint32_t queue, uint32_t event,
              int64_t instances = 1) {
     add(kind, queue, event * PER_EVENT).bytes =

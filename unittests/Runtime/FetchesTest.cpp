@@ -1,4 +1,4 @@
-//===- FetchesTest.cpp - Fetches of segments that aren't resident ---------===//
+//===- FetchesTest.cpp - Tests of fetching segments into the arena --------===//
 
 #include "FakeKernels.h"
 #include "RuntimeTest.h"
@@ -32,7 +32,7 @@ const hfta_schedule &findSchedule(const hfta_program *program,
   return program->schedules[i];
 }
 
-/// Returns the first command of a kind in the program's step.
+/// Returns the first command of a kind in the program's schedule `step`.
 hfta_command &findCommand(const hfta_program *program, uint32_t kind) {
   auto *commands =
       const_cast<hfta_command *>(findSchedule(program, "step").commands);
@@ -108,7 +108,8 @@ TEST(Fetches, UnsoundCommandsAreRefused) {
                 [](auto &it) { it.from.offset += 1 << 20; });
   expectUnsound(HFTA_COMMAND_FETCH,
                 [](auto &it) { it.from.space = HFTA_SPACE_SEGMENT; });
-  // The slabs are those of a turn of unknown width.
+  // A loop over turns must state the number of copies per turn if slabs are
+  // fetched in it.
   ProgramPointer program = makeProgram(spillingOptions());
   auto *commands = &findCommand(program.get(), HFTA_COMMAND_REPEAT);
   while (commands->subject != HFTA_REPEAT_TURNS ||
@@ -151,7 +152,8 @@ TEST(Fetches, TurnsOfSeveralStepsBeginAndEnd) {
   rename("infer", "turn_step");
   EXPECT_EQ(check(program.get()), expected);
   rename("evaluate", "end_turn");
-  // The step begins with the host's values, not with a turn.
+  // begin_turn must begin with a loop over turns, but this one begins with a
+  // transfer of values from the host.
   EXPECT_EQ(check(program.get()), expected);
   hfta_command turns = {};
   turns.kind = HFTA_COMMAND_REPEAT;

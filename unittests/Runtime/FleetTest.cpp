@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kSteps = 12;
 
-/// Makes unequal models: arrays in memory, and arrays that spill, one of which
-/// takes turns.
+/// Makes different models: one whose copies stay in memory, and three that
+/// spill, one of which takes turns.
 std::vector<fake_options> makeModels() {
   std::vector<fake_options> models(4, defaultOptions());
   models[0].copies = 2;
@@ -79,7 +79,8 @@ InstancePointer createAt(const hfta_program *program, const hfta_seat *seat) {
   return {instance, hfta_instance_destroy};
 }
 
-/// Trains a model through a fleet in the way the trainer does.
+/// Trains a model through a fleet in the way that the trainer does. Returns the
+/// states of its copies; nothing if it was stopped.
 std::vector<std::string> trainAt(hfta_fleet_model *model,
                                  const hfta_program *program, int steps) {
   const hfta_seat *seat = hfta_fleet_sit(model, HFTA_UNIT_START);
@@ -138,10 +139,10 @@ TEST(Fleet, EachModelHasTheBytesThatItHasAlone) {
 }
 
 namespace {
-/// Makes the model of makeModels() whose copies take turns.
+/// Returns the options of the model of makeModels() whose copies take turns.
 fake_options makeGroups() { return makeModels()[2]; }
 
-/// Makes an instance of a part of the copies.
+/// Creates the instance of a part, with the part's copies only.
 InstancePointer createPart(const hfta_fleet_training &training,
                            const hfta_seat *seat) {
   hfta_workload workload = hfta_fleet_workload(&training);
@@ -161,7 +162,7 @@ TEST(FleetTraining, GroupsAreDealtOut) {
   EXPECT_EQ(hfta_program_group_count(program.get()), 3);
   EXPECT_EQ(hfta_fleet_count_parts(program.get(), 2), 2);
   EXPECT_EQ(hfta_fleet_count_parts(program.get(), 9), 3);
-  // Five copies go in turns of two.
+  // The program's five copies take turns of two, so they form three groups.
   for (int64_t count = 1; count <= 3; ++count) {
     int64_t next = 0;
     for (int64_t i = 0; i < count; ++i) {
@@ -173,7 +174,7 @@ TEST(FleetTraining, GroupsAreDealtOut) {
     }
     EXPECT_EQ(next, 5);
   }
-  // Each part spills the bytes of its own copies.
+  // Each part spills only the bytes of its own copies.
   hfta_workload whole = hfta_workload_of_all(program.get());
   hfta_spilled_extents all =
       hfta_workload_spills(program.get(), &whole, nullptr);
@@ -218,7 +219,7 @@ TEST(FleetTraining, PartsAreOneBetweenSteps) {
       parts.push_back(createPart(fleet.trainings[i], seat));
       pointers.push_back(parts.back().get());
     }
-    // All parts are seated, each at a seat of its own.
+    // Each part has a seat of its own.
     for (int step = 0; step < kSteps; ++step)
       for (hfta_instance *part : pointers) {
         Batch batch{unsigned(step)};
@@ -273,7 +274,7 @@ TEST(Fleet, TellsEachUnit) {
   EXPECT_GE(summary.forecast, summary.bound);
 }
 
-/// The units of one place of a seat never overlap.
+/// The units that a place of a seat runs never overlap.
 TEST(Fleet, OnePlaceIsOneModels) {
   Fleet fleet(makeModels(), 2);
   fleet.open();
@@ -318,7 +319,7 @@ TEST(Fleet, CountsItsMemory) {
   EXPECT_EQ(both.places, 2);
   EXPECT_GT(both.arena, 0u);
   EXPECT_EQ(both.all, both.models + 3 * (both.seat + both.arena));
-  // Without memory for two places, a seat has one.
+  // Without memory for two places per seat, each seat has one.
   options.memory = both.all - 1;
   hfta_fleet_memory one = hfta_fleet_plan_memory(&options);
   EXPECT_EQ(one.places, 1);
@@ -337,7 +338,7 @@ TEST(Fleet, CountsItsMemory) {
       std::string(error.message).find("together " + std::to_string(one.all)),
       std::string::npos)
       << error.message;
-  // Nothing spills, so a second place would have no use.
+  // If nothing spills, a second place would be of no use.
   Fleet resident({defaultOptions()}, 1);
   EXPECT_EQ(hfta_fleet_plan_memory(&resident.options).places, 1);
 }

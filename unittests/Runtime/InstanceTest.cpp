@@ -41,7 +41,7 @@ TEST(Instance, ACopyTrainsAsIfAlone) {
   }
 }
 
-/// Returns a copy's outputs for all samples.
+/// Returns one copy's outputs for all samples.
 static std::vector<float> readLogits(hfta_instance *instance, int64_t copy) {
   const hfta_program *program = hfta_instance_program(instance);
   uint32_t index = program->outputs[0].tensor;
@@ -73,8 +73,8 @@ TEST(Instance, InfersOneCopyAlone) {
     for (float value : readLogits(one.get(), copy))
       EXPECT_EQ(value, 0.0f) << copy;
 
-  // Segments that only training touches have no memory, nor do those of other
-  // copies.
+  // An instance that only infers has no memory for segments of training, nor
+  // for other copies.
   for (uint32_t i = 0; i < program->segment_count; ++i) {
     uint32_t role = program->segments[i].role;
     bool trains =
@@ -168,9 +168,9 @@ TEST(Instance, AStepTakesWhatWasAccumulated) {
   EXPECT_EQ(states(1), states(0));
 }
 
-/// Trains 8 copies for 14 steps; from steps 5 and 9 on, fewer of them if
-/// `leave`. Checks the losses; returns every copy's state after steps 4, 8 and
-/// 14.
+/// Trains 8 copies for 14 steps. If `leave`, some copies stop before step 5 and
+/// others before step 9. Checks that exactly the copies that run have losses.
+/// Returns every copy's state after steps 4, 8 and 14.
 static std::vector<std::vector<std::string>>
 trainAndLeave(const fake_options &options, int threads, bool leave) {
   const std::vector<int32_t> five = {0, 2, 4, 6, 7}, three = {2, 6, 7};
@@ -214,7 +214,7 @@ TEST(Instance, CopiesThatLeaveTouchNoOther) {
           options.takes_turns = takesTurns;
           auto all = trainAndLeave(options, threads, false);
           auto some = trainAndLeave(options, threads, true);
-          // Each copy has the state of the last step that it ran in.
+          // Each copy has the state after the last step in which it ran.
           const int last[] = {1, 0, 2, 0, 1, 0, 2, 2};
           for (int copy = 0; copy < 8; ++copy)
             EXPECT_EQ(some[2][copy], all[last[copy]][copy]) << copy;
@@ -297,7 +297,7 @@ TEST(Instance, ClipsToTheNormOfAllGradients) {
             HFTA_OK);
   EXPECT_NEAR(*static_cast<float *>(scale.data),
               0.05 / (std::sqrt(squares) + 1e-6), 1e-6);
-  // Copy 1 has no limit.
+  // Copy 1 has no limit of the norm, so its gradients aren't scaled.
   ASSERT_EQ(hfta_instance_tensor(instance.get(), 1, "clip_scale", &scale),
             HFTA_OK);
   EXPECT_EQ(*static_cast<float *>(scale.data), 1.0f);
@@ -381,7 +381,7 @@ TEST(Instance, CosineNeedsALength) {
   EXPECT_STREQ(hfta_instance_message(instance.get()),
                "a cosine schedule needs the number of steps: set "
                "hfta_options.total_steps");
-  // The refused step left no gradients for the next step to add to.
+  // The refused step left no gradients to which the next step would add.
   InstancePointer other = makeInstance(program.get());
   for (hfta_instance *each : {instance.get(), other.get()}) {
     hfta_instance_set_total_steps(each, 10);

@@ -1,4 +1,4 @@
-//===- InstanceTurnsTest.cpp - Copies that take turns ---------------------===//
+//===- InstanceTurnsTest.cpp - Tests of copies that take turns ------------===//
 
 #include "RuntimeTest.h"
 
@@ -13,16 +13,17 @@ static double hurryingClock() {
   return hurryingTime += hurryingSeconds;
 }
 
-/// Makes each call take less time than the one before, so that turns get
-/// narrower until they have one copy.
+/// Replaces the instance's clock by one with which each call takes less time
+/// than the one before. So the search finds smaller turns faster, down to one
+/// copy.
 static void hurry(hfta_instance *instance) {
   hurryingTime = 0.0;
   hurryingSeconds = 1.0;
   instance->now = hurryingClock;
 }
 
-/// Makes all calls take equally long, so that turns stay as wide as threads
-/// allow.
+/// Replaces the instance's clock by one that stands still. So the search finds
+/// no smaller turns faster, and turns have as many copies as there are threads.
 static void stand(hfta_instance *instance) {
   instance->now = [] { return 0.0; };
 }
@@ -33,8 +34,8 @@ TEST(InstanceTurns, CopiesMayGoThroughAStepOneAfterTheOther) {
   options.clipping = 1;
   std::vector<double> expected, losses;
   std::vector<std::string> together = train(options, 2, 20, &expected);
-  // Turns of one copy, of two with one left over, of all at once, and with
-  // micro-batches.
+  // With 1, 2 and 8 threads, turns have one copy, two copies with one left
+  // over, or all copies.
   options.takes_turns = 1;
   for (int threads : {1, 2, 8}) {
     EXPECT_EQ(train(options, threads, 20, &losses), together) << threads;
@@ -46,7 +47,8 @@ TEST(InstanceTurns, CopiesMayGoThroughAStepOneAfterTheOther) {
   EXPECT_EQ(train(options, 2, 20), parts);
 }
 
-/// Returns the number of times that a step runs the program's task `forward.0`.
+/// Runs a step and returns how often it runs the task `forward.0`, which is
+/// once per turn.
 static int countTurns(hfta_instance *instance) {
   const hfta_program *program = hfta_instance_program(instance);
   std::vector<int> runs(program->task_count);
@@ -68,7 +70,7 @@ static int countTurns(hfta_instance *instance) {
   return runs[forward];
 }
 
-/// Returns the numbers of turns of the next steps.
+/// Returns the number of turns in each of the next steps.
 static std::vector<int> countTurns(hfta_instance *instance, int steps) {
   std::vector<int> turns;
   for (int i = 0; i < steps; ++i)
@@ -109,8 +111,8 @@ TEST(InstanceTurns, TurnsGetNarrowerWhereThatIsFaster) {
   EXPECT_EQ(hfta_instance_copies_at_once(instance.get(), step, &isSettled), 1);
   EXPECT_TRUE(isSettled);
 
-  // The widths are searched again only if other copies run, which take other
-  // times.
+  // Only if other copies run, which take other times, are the sizes of turns
+  // searched again.
   const int32_t live[] = {0, 2, 3};
   stand(instance.get());
   for (std::vector<int> expected :
@@ -154,7 +156,7 @@ TEST(InstanceTurns, CopiesInTurnShareMemory) {
     EXPECT_EQ(hfta_program_memory(program.get(), threads).activations,
               all * std::min(threads, 4) / 4)
         << threads;
-  // The memory holds no single copy's values afterwards.
+  // Values in memory that copies use in turn can't be read afterwards.
   hfta_tensor_info info;
   for (int threads : {2, 4}) {
     InstancePointer instance = makeInstance(program.get(), threads);

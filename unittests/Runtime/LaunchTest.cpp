@@ -1,4 +1,4 @@
-//===- LaunchTest.cpp - Tasks on a pool of threads ------------------------===//
+//===- LaunchTest.cpp - Tests of tasks on a pool of threads ---------------===//
 
 #include "hfta/launch.h"
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 namespace {
-/// A task's launches on two segments; the first one never has slabs, the second
-/// one may.
+/// A task with these launches on two segments. The first segment never has
+/// slabs; the second one has slabs if bindings say so.
 class Task {
 public:
   Task(std::vector<hfta_launch> launches, void *shared, void *own,
@@ -48,7 +48,7 @@ private:
 };
 } // namespace
 
-/// Binds a segment without a size, which no test here needs.
+/// Returns a binding without a size, which no test here needs.
 static hfta_binding bindTo(uint32_t segment, uint32_t inSlabs, uint64_t offset,
                            uint64_t stride) {
   hfta_binding binding = {};
@@ -73,7 +73,7 @@ static hfta_launch launchOf(hfta_kernel kernel, const hfta_binding *bindings,
   return launch;
 }
 
-/// Makes a launch for one copy.
+/// Returns the launch, changed to run for one copy only.
 static hfta_launch launchOfCopy(int copy, hfta_launch launch) {
   launch.per_copy = 0;
   launch.copy = copy;
@@ -112,7 +112,8 @@ TEST(Launch, BindsEachCopysBuffers) {
   }
 }
 
-// Threads get whole copies, and share the rest; kernels run in order.
+// Each thread computes whole copies; threads share the items of the copies that
+// are left. For each copy, kernels run in order.
 TEST(Launch, RunsSeveralKernelsForEachCopy) {
   const int copies = 5, items = 7;
   const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 0, 0, 64)};
@@ -157,7 +158,8 @@ TEST(Launch, ACopysOwnRunsWithIt) {
   EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({0, 1, 0, 1}));
 }
 
-// The copies of a turn use the first slabs, unless each copy keeps its own.
+// The copies of a turn use the first slabs, in order, unless the segment keeps
+// a slab for each copy.
 TEST(Launch, CountsSlabsByTurnOrByCopy) {
   const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 1, 0, 4)};
   hfta_launch launch = launchOf(addItem, bindings, 2, 1);
@@ -170,7 +172,8 @@ TEST(Launch, CountsSlabsByTurnOrByCopy) {
   EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({1, 3, 0, 2}));
 }
 
-/// Sets four items at once to twice their values in a second buffer.
+/// Doubles four items at once: each lane reads an item of its first buffer and
+/// writes the result to its second one.
 static void setFour(void *const *buffers, const int64_t *items, void *) {
   int results[4];
   for (int lane = 0; lane < 4; ++lane)
@@ -180,7 +183,7 @@ static void setFour(void *const *buffers, const int64_t *items, void *) {
     static_cast<int *>(buffers[2 * lane + 1])[items[lane]] = results[lane];
 }
 
-/// Makes a launch of `setFour`; its two buffers are 12 bytes apart.
+/// Makes a launch of `setFour` with the given number of items per copy.
 static hfta_launch launchOfFour(const hfta_binding *bindings, int64_t items) {
   auto any = reinterpret_cast<void (*)()>(setFour);
   hfta_launch launch =
@@ -189,8 +192,8 @@ static hfta_launch launchOfFour(const hfta_binding *bindings, int64_t items) {
   return launch;
 }
 
-// The lanes hold items of several copies; where items are left over, the last
-// item is in several lanes.
+// The four lanes hold items of several copies. If the number of items isn't a
+// multiple of four, several lanes hold the last item.
 TEST(Launch, FillsLanesWithItemsOfAllCopies) {
   const hfta_binding bindings[] = {bindTo(1, 0, 0, 24), bindTo(1, 0, 12, 24)};
   hfta_launch launch = launchOfFour(bindings, 3);
@@ -215,8 +218,8 @@ TEST(Launch, FillsLanesWithItemsOfAllCopies) {
   }
 }
 
-// The kernels before and after one with lanes run for all copies, even if they
-// could be joined and run copy by copy.
+// Kernels before and after one with lanes run for all copies one after another,
+// even if they could be joined to run copy by copy.
 TEST(Launch, JoinsNoKernelWithLanes) {
   const hfta_binding bindings[] = {bindTo(1, 0, 0, 16), bindTo(1, 0, 8, 16)};
   std::vector<hfta_launch> launches = {

@@ -1,4 +1,4 @@
-//===- LearningRateTest.cpp - Learning rates over time --------------------===//
+//===- LearningRateTest.cpp - Tests of learning rate schedules ------------===//
 
 #include "hfta/learning_rate.h"
 

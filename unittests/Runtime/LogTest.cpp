@@ -54,7 +54,7 @@ TEST_F(Train, TheStartEventDescribesTheTraining) {
                 .code,
             0);
   std::vector<std::string> log = events("log");
-  // The epoch that was interrupted goes on: its event comes when it is
+  // The epoch that was interrupted goes on, so its event comes only when it is
   // complete.
   size_t again = log.size() - 9;
   EXPECT_EQ(log[again], begin + R"("total_steps":20,"steps_done":14,)" + end);
@@ -67,9 +67,9 @@ TEST_F(Train, TheStartEventDescribesTheTraining) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A cosine schedule ends with the total number of steps. So a training of the
-/// full length is run first; its later checkpoints are removed before it is
-/// resumed.
+/// Resumes a training of 20 steps. The cosine schedule depends on the total
+/// number of steps, so the training first runs in full, and its later
+/// checkpoints are removed before it is resumed.
 class ResumedLog : public Train {
 protected:
   explicit ResumedLog(const char *fake = "cosine") {
@@ -103,7 +103,8 @@ protected:
     return rest;
   }
 
-  /// Expects the log of a training that was never stopped.
+  /// Expects that the log has the events of a training that was never stopped,
+  /// and one more start event.
   void expectWhole() {
     std::vector<std::string> log = events("log");
     EXPECT_EQ(withoutStarts(log), withoutStarts(events("whole")));
@@ -133,7 +134,8 @@ protected:
 };
 } // namespace
 
-// The events of the curvature after the checkpoint happen again.
+// Events of the preconditioner that came after the checkpoint happen again and
+// are logged again.
 TEST_F(ResumedLogOfCurvature, IsCutBackToTheCheckpoint) {
   const std::string whole = readFile(folder.path("whole"));
   for (int last : {7, 5, 4, 3, 1}) {
@@ -193,8 +195,9 @@ TEST_F(ResumedLog, OfACompleteTrainingStays) {
 }
 
 TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
-  // should_stop is called after each step except an epoch's last one, and after
-  // each batch of its evaluation: the epochs end with steps 6, 12, 18 and 20.
+  // The trainer calls `should_stop` after each step, except the last one of an
+  // epoch, and after each batch of an evaluation. Epochs end with steps 6, 12,
+  // 18 and 20.
   for (int stop : {6, 7, 15, 24, 28}) {
     std::string name = "stop" + std::to_string(stop);
     fake_options fake = defaultOptions();
@@ -235,11 +238,11 @@ TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Trainings whose data have another number of samples in each run, so that an
-/// epoch has another number of steps.
+/// Trainings whose runs have different numbers of samples, so that epochs have
+/// different numbers of steps.
 class OtherEpochs : public Train {
 protected:
-  /// Trains up to a step on as many samples as fill an epoch's steps.
+  /// Trains up to `step` on as many samples as `stepsPerEpoch` batches have.
   Outcome trainTo(int step, int stepsPerEpoch,
                   std::vector<std::string> more = {}) {
     writeData(data.root, stepsPerEpoch * FAKE_BATCH);
@@ -251,7 +254,8 @@ protected:
     return run(arguments);
   }
 
-  /// Removes the later checkpoints, as if the training had been killed.
+  /// Removes the checkpoints of the steps after `last` up to `end`, as if the
+  /// training had been killed after `last`.
   void keepStepsUpTo(int last, int end) {
     for (int step = last + 1; step <= end; ++step) {
       char name[32];
@@ -260,7 +264,7 @@ protected:
     }
   }
 
-  /// Returns a number of the given copy under the key of an event.
+  /// Returns one copy's number in the array with this key of an event.
   static double read(const std::string &line, const std::string &key,
                      int copy) {
     size_t at = line.find("\"" + key + "\":[") + key.size() + 4;
@@ -269,7 +273,7 @@ protected:
     return std::stod(line.substr(at));
   }
 
-  /// Returns the log in short: "3" for step 3, "e2" for an epoch's event, and
+  /// Returns the log in short: "3" for step 3, "e2" for the end of epoch 2, and
   /// "(4" for the start of a run after step 4.
   std::string shortLog() {
     std::string text;
@@ -288,8 +292,8 @@ protected:
     return text;
   }
 
-  /// Expects that each epoch's event has the mean of the losses since the last
-  /// one.
+  /// Expects that each epoch's event has the mean of the losses of the steps
+  /// since the previous epoch's event.
   void expectMeans(const std::string &what, int copies = 3) {
     std::vector<std::vector<double>> losses(copies);
     for (const std::string &line : events("log"))
@@ -317,7 +321,7 @@ TEST_F(OtherEpochs, KeepTheLogAndGiveTheMeanOfWhatWasDone) {
     int stepsPerEpoch;
     std::string after;
   } cases[] = {
-      {6, " (4 5 6 e1 7 8 9 10 11 12 e2"}, // half of the batch, or more samples
+      {6, " (4 5 6 e1 7 8 9 10 11 12 e2"}, // as if batches had half the size
       {5, " (4 5 e1 6 7 8 9 10 e2 11 12 e3"},
       {4, " (4 e1 5 6 7 8 e2 9 10 11 12 e3"},
       {3, " (4 5 6 e2 7 8 9 e3 10 11 12 e4"},
@@ -363,12 +367,12 @@ TEST_F(OtherEpochs, AreInTheTableAtTheEnd) {
   char loss[32];
   snprintf(loss, sizeof(loss), " %.5g ", read(epoch, "train_loss", 1));
   EXPECT_NE(outcome.out.find(loss), std::string::npos) << outcome.out << epoch;
-  // A training that is complete prints the same.
+  // A run that has nothing left to do prints the same table.
   EXPECT_EQ(trainTo(5, 20).out, outcome.out);
   EXPECT_EQ(trainTo(5, 3).out, outcome.out);
 }
 
-// The means of copies that don't run in all of an epoch's steps.
+// A copy's mean counts only the steps in which the copy ran.
 TEST_F(OtherEpochs, CountWhatEachCopyHasDone) {
   ASSERT_EQ(trainTo(2, 6, {"--only", "0"}).code, 0);
   ASSERT_EQ(trainTo(6, 6).code, 0);
@@ -382,14 +386,15 @@ TEST_F(OtherEpochs, CountWhatEachCopyHasDone) {
   EXPECT_NEAR(read(log.back(), "train_loss", 1), sum / 4, 1e-6);
 }
 
-// Older programs saved no number of losses.
+// Older programs didn't save the number of losses that an epoch's sum has.
 TEST_F(OtherEpochs, OfAnOlderCheckpointAreTheProgramsOwn) {
   ASSERT_EQ(trainTo(4, 3).code, 0);
   for (int copy = 0; copy < 3; ++copy) {
     std::string path = folder.path("c/step-00000004/copy-000" +
                                    std::to_string(copy) + ".safetensors");
     std::string bytes = readFile(path);
-    // The version without a checksum, and another name for the number.
+    // Changes the file to version 1, which has no checksum, and renames the key
+    // of the number of losses.
     for (auto [from, to] : {std::pair<std::string, std::string>{
                                 "\"version\":\"2\"", "\"version\":\"1\""},
                             {"\"checksum\"", "\"checkxxx\""},
@@ -409,10 +414,10 @@ TEST_F(OtherEpochs, OfAnOlderCheckpointAreTheProgramsOwn) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Several jobs that share a log.
+/// Trainings of several jobs that share a log.
 class JobsLog : public Train {
 protected:
-  /// Trains a job for six steps, or for those that are left.
+  /// Trains a job up to step 6, from the start or from its last checkpoint.
   void trainJob(const char *job, bool resume, hfta_log_file *file) {
     ProgramPointer program = makeProgram(defaultOptions());
     InstancePointer instance = makeInstance(program.get());
@@ -433,7 +438,8 @@ protected:
     hfta_train_result_free(&result);
   }
 
-  /// Trains jobs in one run: one after the other, or all at the same time.
+  /// Trains jobs with one log file, either one after another or all at the same
+  /// time.
   void trainJobs(const std::vector<const char *> &jobs, bool resume = false,
                  bool together = false) {
     hfta_log_file *file;
@@ -455,14 +461,15 @@ protected:
     hfta_log_file_close(file);
   }
 
-  /// Removes checkpoints as if the job had been killed in its third step.
+  /// Removes the checkpoints from step 3 on, as if the job had been killed in
+  /// its third step.
   void forget(const char *job) {
     for (int step = 3; step <= 6; ++step)
       removeAll(folder.path(std::string(job) + "/step-0000000" +
                             std::to_string(step)));
   }
 
-  /// Returns the events of a job, or of all jobs, except for starts.
+  /// Returns the events of one job, or of all jobs, without the start events.
   std::vector<std::string> steps(const std::string &job = "") {
     std::vector<std::string> found;
     for (const std::string &line : events("log"))
@@ -496,8 +503,8 @@ TEST_F(JobsLog, KeepsAJobWhoseEpochsHaveAnotherLength) {
   EXPECT_EQ(steps("b"), b);
   std::vector<std::string> again = steps("a");
   ASSERT_EQ(again.size(), 9u);
-  // Two steps and an epoch's event stay; the next epochs end with steps 5
-  // and 6.
+  // The first two steps and their epoch's event stay. The next epochs end with
+  // steps 5 and 6.
   EXPECT_EQ(std::vector<std::string>(again.begin(), again.begin() + 3),
             std::vector<std::string>(a.begin(), a.begin() + 3));
   EXPECT_NE(again[6].find(R"("epoch":1,)"), std::string::npos) << again[6];
@@ -515,7 +522,8 @@ TEST_F(JobsLog, KeepsOthersWhereOneGoesOn) {
     EXPECT_EQ(steps("c"), c);
     EXPECT_EQ(steps().size(), 21u);
   }
-  // The resumed job's events come after the others', with a new start event.
+  // The events of a resumed job move behind those of the others, with a new
+  // start event.
   EXPECT_EQ(events("log").size(), 28u);
   EXPECT_EQ(steps().back(), b.back());
   EXPECT_EQ(steps().front(), a.front());
@@ -529,7 +537,7 @@ TEST_F(JobsLog, HasWholeLinesOfAllAtTheSameTime) {
   EXPECT_EQ(a.size(), 7u);
   EXPECT_EQ(steps().size(), 28u);
   EXPECT_EQ(events("log").size(), 32u);
-  // Each job removes its own lines while others write theirs.
+  // Each job removes its own later lines while others write theirs.
   for (int round = 0; round < 5; ++round) {
     for (const char *job : jobs)
       forget(job);
@@ -548,8 +556,8 @@ TEST_F(JobsLog, IsReplacedAtOnce) {
   ASSERT_EQ(rename(log.c_str(), target.c_str()), 0);
   ASSERT_EQ(symlink("target", log.c_str()), 0);
   std::vector<std::string> a = steps("a");
-  // A reader that has the file open keeps the old text: the file isn't
-  // overwritten in place.
+  // The file isn't overwritten in place, so a reader that has it open still
+  // reads the old text.
   int reader = open(log.c_str(), O_RDONLY | O_CLOEXEC);
   forget("a");
   trainJobs({"a"}, true);
@@ -557,7 +565,7 @@ TEST_F(JobsLog, IsReplacedAtOnce) {
   EXPECT_EQ(read(reader, seen.data(), seen.size()), ssize_t(before.size()));
   EXPECT_EQ(seen.substr(0, before.size()), before);
   close(reader);
-  // The link remains, and no other file is left.
+  // The symbolic link remains, and no temporary file is left.
   struct stat info;
   ASSERT_EQ(lstat(log.c_str(), &info), 0);
   EXPECT_TRUE(S_ISLNK(info.st_mode));
@@ -614,7 +622,7 @@ TEST_F(Train, ATrainingHoldsItsLog) {
   ASSERT_EQ(run({"--steps", "100000000", "--log", "log"}, options).code,
             1000 + SIGKILL);
   EXPECT_EQ(code, 1);
-  // The lock ended with its process.
+  // The killed process's lock ended with the process.
   EXPECT_EQ(run({"--steps", "5", "--log", "log"}).code, 0);
 }
 
@@ -636,7 +644,8 @@ TEST_F(Train, ALogThatCantBeWrittenEndsItAfterASave) {
             0);
   ASSERT_EQ(run({"--steps", "1000", "--log", "whole", "--log-every", "1"}).code,
             0);
-  // Only the events that couldn't be written are missing.
+  // The log is complete, except that a start event replaces the line that
+  // couldn't be written.
   std::vector<std::string> log = events("log"), whole = events("whole");
   ASSERT_EQ(log.size(), whole.size());
   size_t torn = 0;
@@ -651,7 +660,8 @@ TEST_F(Train, ALogThatCantBeWrittenEndsItAfterASave) {
 }
 
 TEST_F(Train, TheLogMayGoWhereTheResultsGo) {
-  // The output is a regular file, as in `train --log /dev/stdout > file`.
+  // Standard output is a regular file here, as in `train --log /dev/stdout >
+  // file`.
   Outcome outcome = run({"--steps", "5", "--log", "/dev/stdout"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   std::vector<std::string> lines = linesOf(outcome.out);

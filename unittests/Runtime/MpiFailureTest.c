@@ -1,7 +1,7 @@
 //===- MpiFailureTest.c - Memory of messages after a failure --------------===//
 //
-// A host program with an MPI library of its own goes on after a failure. Each
-// case runs in a process of its own.
+// Tests a host program that has initialised MPI itself and goes on after the
+// runtime has failed. Each case runs in a process of its own.
 //===----------------------------------------------------------------------===//
 
 #include "FakeOpenMpi.h"
@@ -49,12 +49,12 @@ static hfta_posted *post(hfta_communicator *communicator, bool sends,
   return posted;
 }
 
-/// Waits for a post after a failure; the wait fails with the error of that
-/// failure.
+/// Makes the communicator fail, and then waits for a post, which must return
+/// the error of this failure.
 static void fail_and_wait(hfta_communicator *communicator,
                           hfta_posted *posted) {
   hfta_error error;
-  usleep(20000); // after this time messages have usually started
+  usleep(20000); // by now messages have usually started
   hfta_communicator_give_up(communicator, HFTA_CANNOT_WRITE, "planted");
   expect(hfta_communicator_wait(communicator, posted, &error) ==
                  HFTA_CANNOT_WRITE &&
@@ -77,8 +77,8 @@ static void work_well(void) {
   hfta_communicator_close(communicator);
 }
 
-/// A message that is sent after the failure doesn't reach memory that the host
-/// program has freed, whether its post was waited for or not.
+/// After a failure, the host program may free its memory: a message that is
+/// sent later doesn't reach it, whether its post was waited for or not.
 static void come_late(void) {
   hfta_communicator *communicator = open_ranks();
   fake.is_silent = true;
@@ -93,8 +93,8 @@ static void come_late(void) {
   hfta_communicator_close(communicator);
 }
 
-/// A message that is arriving can't be cancelled: its memory stays until it has
-/// arrived.
+/// A message that is already arriving can't be cancelled, so its memory must
+/// stay until it has arrived.
 static void come_in_the_middle(void) {
   hfta_communicator *communicator = open_ranks();
   fake.is_silent = fake.is_sending = true;
@@ -120,8 +120,8 @@ static void go_in_the_middle(void) {
   hfta_communicator_close(communicator);
 }
 
-/// Whoever waits for the end of messages waits only once for a thread that is
-/// stuck in a call of MPI.
+/// If the thread that calls MPI is stuck, only the first wait for the end of
+/// messages takes time; later waits return at once.
 static void hang(void) {
   enum { POSTS = 10 };
   hfta_communicator *communicator = open_ranks();
@@ -146,8 +146,8 @@ static void hang(void) {
   hfta_communicator_close(communicator);
 }
 
-/// The runtime calls MPI no more once `open` has failed because other ranks
-/// haven't come.
+/// After `open` has failed because other ranks haven't come, the runtime makes
+/// no more calls of MPI.
 static void wait_for_others(void) {
   fake.is_absent = true;
   hfta_rank_options options = {.timeout = 0.1};

@@ -1,7 +1,7 @@
 //===- NoAllocationTest.c - Steps allocate nothing ------------------------===//
 //
-// Counts the calls of the allocator on all threads while steps run.
-//
+// Counts the calls of the allocator in all threads while steps run; there must
+// be none.
 //===----------------------------------------------------------------------===//
 
 #include "FakeProgram.h"

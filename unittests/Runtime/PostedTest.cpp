@@ -15,13 +15,14 @@ struct Piece {
 };
 
 /// Returns the pieces of a message from rank 0 to rank 1, in the order of
-/// transfer.
+/// transfer. `isFar` says whether rank 1 is on another host.
 std::vector<Piece> cut(uint64_t bytes, bool isFar) {
   bool far[] = {false, isFar};
   hfta_communicator communicator = {};
   communicator.size = 2;
   communicator.is_far = far;
-  // The memory is never accessed: a post only states where the pieces are.
+  // The memory is never accessed, because a post only states where the pieces
+  // are.
   char *memory = reinterpret_cast<char *>(uintptr_t(1) << 32);
   hfta_message message = {1, true, memory, bytes};
   hfta_post post = {{"a test", -1, 0}, &message, 1};
@@ -75,7 +76,8 @@ TEST(Posted, CutsMessagesThroughANetworkShort) {
   EXPECT_EQ(cut(piece + 1, true).size(), 2u);
   for (const Piece &each : cut(unasked, true))
     EXPECT_LE(each.bytes, piece);
-  // The part that MPI announces comes first.
+  // The part that MPI sends after a handshake comes first, before the parts
+  // that it sends eagerly.
   std::vector<Piece> pieces = cut(unasked + 7, true);
   EXPECT_EQ(pieces[0].begin, unasked);
   EXPECT_EQ(pieces[0].bytes, 7u);

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace {
-/// A device with queues 0, 1 and 2 and four events.
+/// A device with three queues, 0 to 2, and four events.
 class Device {
 public:
   explicit Device(const char *kind, hfta_device *beside = nullptr) {
@@ -53,7 +53,8 @@ private:
   const bool keeps[1] = {false};
 };
 
-/// Tests on each device: work that events don't order may run in any order.
+/// Tests that run on each device. Shuffled devices run work in any order that
+/// events allow.
 class Queue : public testing::TestWithParam<const char *> {};
 } // namespace
 
@@ -122,7 +123,7 @@ TEST(CpuQueue, WaitsForSomeQueuesAlone) {
   EXPECT_TRUE(hasGone);
 }
 
-/// A task that notes its number and runs until it may end.
+/// A task that notes its number and then runs until `mayGo` is set.
 struct Turn {
   static void run(void *const *buffers, int64_t, void *) {
     auto *self = static_cast<Turn *>(buffers[0]);
@@ -160,7 +161,8 @@ TEST(CpuQueue, TasksOfTheFirstDeviceGoFirst) {
     Device seat("cpu");
     Device devices[] = {Device("cpu", seat.device), Device("cpu"),
                         Device("cpu", seat.device)};
-    // One more device gets the seat's threads later.
+    // The second device starts with threads of its own, and gets the seat's
+    // threads here.
     const hfta_device_functions *functions = seat.device->functions;
     functions->use_threads(devices[1].device, seat.device);
     functions->go_first(devices[first].device);
@@ -178,8 +180,8 @@ TEST(CpuQueue, TasksOfTheFirstDeviceGoFirst) {
   }
 }
 
-// Shuffled devices find missing events, so trainings on them can test whether
-// the events suffice.
+// Shuffled devices reveal missing events. So trainings on them test whether a
+// schedule has enough events.
 TEST(ShuffledQueue, ShowsMissingEvents) {
   const int one = 1, two = 2;
   bool seen[3] = {};
@@ -198,7 +200,7 @@ TEST(ShuffledQueue, ShowsMissingEvents) {
   EXPECT_TRUE(seen[2]);
 }
 
-// No queue waits for an event that was never recorded.
+// A queue doesn't wait for an event that hasn't been recorded yet.
 TEST_P(Queue, AwaitsTheLastRecordOnly) {
   Device device(GetParam());
   int value = 0;
@@ -210,7 +212,8 @@ TEST_P(Queue, AwaitsTheLastRecordOnly) {
   EXPECT_EQ(value, 1);
 }
 
-// A full queue may be waiting for work that the host has yet to give.
+// A full queue may be waiting for an event that the host records only later, so
+// the host must not wait for the queue.
 TEST_P(Queue, AFullQueueDoesNotStopTheHost) {
   Device device(GetParam());
   std::vector<int> values(500);
@@ -232,7 +235,7 @@ static void countRun(void *const *, int64_t, void *) { ++runs; }
 static void noteActivity(void *argument, const hfta_activity *activity) {
   EXPECT_GE(activity->end, activity->begin);
   auto *seen = static_cast<std::vector<hfta_activity> *>(argument);
-  // Earlier activities of the same queue have ended.
+  // All earlier activities of this queue have ended.
   for (const hfta_activity &earlier : *seen)
     if (earlier.queue == activity->queue)
       EXPECT_LE(earlier.end, activity->begin);

@@ -21,7 +21,8 @@ public:
     EXPECT_EQ(hfta_communicator_open(&options, &process, nullptr), HFTA_OK);
     std::vector<int> places(count, 0);
     hfta_worker_map map = {count, places.data(), 1, &count, 600, 60.0};
-    // A group on one process has tags for all of its workers.
+    // The ranks are workers of one group, so that their messages have separate
+    // tags.
     hfta_error error = {};
     EXPECT_EQ(hfta_worker_group_create(process, &map, &group, &error), HFTA_OK)
         << error.message;
@@ -45,7 +46,7 @@ private:
   hfta_worker_group *group = nullptr;
 };
 
-/// Creates an instance on a rank, for everything that the program can do.
+/// Creates an instance on a rank, for all schedules and copies of the program.
 inline InstancePointer createOnRank(const hfta_program &program,
                                     hfta_communicator *rank) {
   hfta_error error = {};

@@ -1,4 +1,4 @@
-//===- ReplicasTest.cpp - Work and memory of only some replicas -----------===//
+//===- ReplicasTest.cpp - Replicas that share work and memory -------------===//
 
 #include "FakeReplicas.h"
 #include "RankThreads.h"
@@ -70,8 +70,8 @@ std::string readFiles(const std::string &folder, int step) {
   return all;
 }
 
-/// Trains three steps of all copies and two of the last one, then saves a
-/// checkpoint.
+/// Trains all copies for three steps and the last copy for two more, then saves
+/// a checkpoint.
 void trainOnRank(const FakeStages &program, hfta_communicator *rank,
                  const std::string &folder, Result &result) {
   InstancePointer instance = createOnRank(*program.get(), rank);
@@ -87,8 +87,8 @@ void trainOnRank(const FakeStages &program, hfta_communicator *rank,
   save(instance.get(), rank, folder);
 }
 
-/// Returns the results of a training on `count` ranks; all must have the same
-/// weights.
+/// Returns the results of a training on `count` ranks. All ranks must have the
+/// same losses and weights.
 Result train(const FakeStages &program, int count) {
   TemporaryFolder folder;
   std::vector<Result> results(count);
@@ -142,14 +142,15 @@ TEST(Replicas, ARankHasConsecutiveOnes) {
 }
 
 TEST(Replicas, AColumnOfAGridGivesEachItsRow) {
-  // The rows are 0 1 2 and 3 4 5; the middle column sends.
+  // The grid has the rows 0 1 2 and 3 4 5. The middle column sends along the
+  // rows.
   hfta_command command = makeBroadcast({1, 2, 3, 0}, {0, 6, 1, 0});
   EXPECT_EQ(findSources(6, 6, command), (std::vector{1, -1, 1, 4, -1, 4}));
-  // The ranks have the replicas 0 1, 2 3 and 4 5: one rank sends to both
-  // others.
+  // Three ranks have the replicas 0 1, 2 3 and 4 5. The first one sends to the
+  // second one; the last one has both a sender and a receiver itself.
   EXPECT_EQ(findSources(6, 3, command), (std::vector{-1, 0, -1}));
   EXPECT_EQ(findSources(6, 2, command), (std::vector{-1, -1}));
-  // The ranks have the replicas 0, 1 2, 3 and 4 5.
+  // Four ranks have the replicas 0, 1 2, 3 and 4 5.
   EXPECT_EQ(findSources(6, 4, command), (std::vector{1, -1, 3, -1}));
 }
 
@@ -163,10 +164,11 @@ TEST(Replicas, OneGivesToSomeOrAll) {
 }
 
 //===----------------------------------------------------------------------===//
-// Same bytes on any number of ranks
+// Equal bytes on any number of ranks
 //===----------------------------------------------------------------------===//
 
-/// Trains on each number of ranks, which divide the replicas differently.
+/// Trains on each possible number of ranks, which divide the replicas
+/// differently, and expects the same results.
 void expectSameOnAnyRanks(const ReplicasOptions &options,
                           const Result &expected) {
   FakeReplicas program(options);
@@ -204,7 +206,8 @@ TEST(Replicas, ALayersMomentsAreOneGroups) {
   }
 }
 
-/// A stage's replicas are workers; a rank has one or several of them.
+/// The replicas of one stage of a pipeline are workers, of which a rank has one
+/// or several. They give the same results as ranks of one replica each.
 TEST(Replicas, WorkersOfAStageDoAsRanks) {
   for (Placement placement :
        {Placement::balanced, Placement::grid, Placement::local}) {
@@ -257,7 +260,7 @@ TEST(Replicas, ARankAllocatesWhatItHolds) {
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_EQ(hfta_rank_memory(program.get(), rank, 4, 1).curvature,
               none + (rank % 2) * held);
-  // The first of three ranks has replica 0 alone, and the last one has 2 and 3.
+  // Three ranks have the replicas 0, 1, and 2 3.
   const hfta_program *all = program.get();
   EXPECT_EQ(hfta_rank_memory(all, 0, 3, 1).curvature, none);
   EXPECT_EQ(hfta_rank_memory(all, 1, 3, 1).curvature, none + held);

@@ -73,7 +73,8 @@ std::vector<std::string> listFolder(const std::string &path) {
 // Data
 //===----------------------------------------------------------------------===//
 
-/// Draws a sample whose class is usually the largest of three features.
+/// Draws random features. The label is the class of the largest of the first
+/// three features, except that one in eight labels is random.
 static void drawSample(std::mt19937 &random, unsigned char *image,
                        unsigned char *label) {
   for (int i = 0; i < FAKE_FEATURES; ++i)
@@ -183,7 +184,7 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
   dup2(open(err.c_str(), flags, 0600), 2);
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0)
     _exit(99);
-  // The signal is ignored if the tests run under nohup.
+  // The child would ignore this signal if the tests run under nohup.
   ::signal(SIGHUP, SIG_DFL);
   for (int signal : options.ignored)
     ::signal(signal, SIG_IGN);
@@ -205,7 +206,8 @@ std::function<void(pid_t)> sends(int signal) {
   return [signal](pid_t child) { kill(child, signal); };
 }
 
-/// Counts lines until the writer of the pipe ends; returns the writer's status.
+/// Counts the lines that the child writes to the pipe until it ends. Returns
+/// the child's status as waitpid does.
 static int watchPipe(int pipe, pid_t child, const RunOptions &options) {
   int status = 0, lines = 0;
   bool called = false;
@@ -225,7 +227,8 @@ static int watchPipe(int pipe, pid_t child, const RunOptions &options) {
     }
     if (size > 0)
       continue;
-    // There is no writer yet, none any more, or nothing to read now.
+    // Nothing was read: the pipe has no writer yet, no writer any more, or is
+    // empty.
     if (waitpid(child, &status, WNOHANG) == child)
       break;
     usleep(1000);

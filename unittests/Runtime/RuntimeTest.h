@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// A folder that is removed with all its contents.
+/// A temporary folder, which is removed with all its contents in the end.
 class TemporaryFolder {
 public:
   TemporaryFolder();
@@ -25,7 +25,8 @@ public:
   const std::string root;
 };
 
-/// Writes the fake program's four idx files: `train` and `test` samples.
+/// Writes the four idx files that the fake program trains on, with `train`
+/// training samples and `test` test samples.
 void writeData(const std::string &folder, int train = 53, int test = 21);
 
 std::string readFile(const std::string &path);
@@ -35,10 +36,10 @@ bool exists(const std::string &path);
 /// Removes a file, or a folder with all its contents.
 void removeAll(const std::string &path);
 
-/// Returns the names in a folder, sorted, without "." and "..".
+/// Returns the sorted names of all files in a folder, except "." and "..".
 std::vector<std::string> listFolder(const std::string &path);
 
-/// The result of a process.
+/// The result of running a process.
 struct Outcome {
   int code; ///< exit code, or 1000 + signal
   std::string out;
@@ -54,26 +55,27 @@ struct RunOptions {
   bool brokenOutput = false; ///< standard output is a pipe that nobody reads
   std::vector<int> ignored;  ///< signals that the process ignores
 
-  /// A pipe of this name is made in `folder` and read line by line. It holds
-  /// one page, so that its writer can't run far ahead of the reader.
+  /// If this isn't empty, a pipe of this name is created in `folder`, and its
+  /// lines are counted. It holds one page, so that its writer can't run far
+  /// ahead of the reader.
   std::string pipe;
   bool errorsToPipe = false; ///< whether standard error goes to the pipe
-  int lines = 0;             ///< the number of lines after which `then` is
-                             ///< called once
+  int lines = 0;             ///< number of lines after which `then` is called
   std::function<void(pid_t)> then;
-  bool closesPipe = false; ///< after `then` was called
+  bool closesPipe = false; ///< whether the pipe is closed after `then`
 };
 
-/// Returns a function for RunOptions::then that sends a signal.
+/// Returns a function for RunOptions::then that sends this signal to the child.
 std::function<void(pid_t)> sends(int signal);
 
 std::vector<std::string> linesOf(const std::string &text);
 
-/// Runs the fake training binary.
+/// Runs the fake training binary and waits for its end.
 Outcome runBinary(const std::vector<std::string> &arguments,
                   const RunOptions &options = {});
 
-/// The fake program with default options, which is freed at the end.
+/// The fake program and its owner. Default options are three copies and one
+/// micro-batch.
 using ProgramPointer = std::unique_ptr<hfta_program, void (*)(hfta_program *)>;
 fake_options defaultOptions();
 ProgramPointer makeProgram(const fake_options &options);
@@ -83,14 +85,15 @@ using InstancePointer =
 InstancePointer makeInstance(const hfta_program *program, int threads = 1,
                              const char *device = "cpu");
 
-/// Deterministic batches for hfta_instance_step.
+/// A batch for hfta_instance_step. Equal numbers give equal batches.
 struct Batch {
   explicit Batch(unsigned number);
   std::vector<unsigned char> images, labels;
   const void *inputs[2];
 };
 
-/// Runs the fake program's `train` in a folder, with data in another one.
+/// Tests that run the fake program's command `train` in `folder`, with data in
+/// another folder.
 class Train : public testing::Test {
 protected:
   Train() { writeData(data.root); }
@@ -105,17 +108,19 @@ protected:
   void expectEqual(const std::string &one, const std::string &two,
                    int copies = 3);
 
-  /// Returns the events of a log without the seconds that they took.
+  /// Returns the lines of a log, without the seconds, which differ in each run.
   std::vector<std::string> events(const std::string &log);
 
   TemporaryFolder data, folder;
 };
 
-/// Returns all bytes of a copy's checkpointed tensors, by name.
+/// Returns the bytes of all checkpointed tensors of a copy, in the order of the
+/// program's table.
 std::string stateOf(hfta_instance *instance, int64_t copy);
 
-/// Trains on `steps` batches; returns every copy's state, and the losses. The
-/// clock, if there is one, is set before the first step.
+/// Trains the fake program for `steps` batches. Returns every copy's state, and
+/// the losses in `losses`. Calls `setClock`, unless it is null, before the
+/// first step.
 std::vector<std::string> train(const fake_options &options, int threads,
                                int steps, std::vector<double> *losses = nullptr,
                                void (*setClock)(hfta_instance *) = nullptr);

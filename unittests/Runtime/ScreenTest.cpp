@@ -18,7 +18,8 @@ extern "C" {
 
 namespace {
 
-/// Collects the text written to standard error, through a pipe or a terminal.
+/// Collects the text that is written to standard error, through a pipe or
+/// through a terminal of a given size.
 class Errors {
 public:
   Errors() {
@@ -40,7 +41,8 @@ public:
   }
   ~Errors() { end(); }
 
-  /// Returns all text that was written, and closes the other end.
+  /// Ends the redirection of standard error and returns all text that was
+  /// written.
   const std::string &end() {
     if (before < 0)
       return text;
@@ -51,7 +53,8 @@ public:
     return text;
   }
 
-  /// Returns the lines that a person sees, after those that have scrolled away.
+  /// Interprets the terminal commands in the text, and returns all lines as a
+  /// person would see them, including those that have scrolled away.
   std::vector<std::string> look() {
     std::vector<std::string> lines = {""};
     size_t row = 0;
@@ -79,15 +82,15 @@ private:
     close(to);
     reader = std::thread([this, from] {
       char bytes[512];
-      // Reading from a terminal whose other end is closed is an error.
+      // A read from a terminal fails once its other end is closed.
       for (ssize_t size; (size = read(from, bytes, sizeof(bytes))) > 0;)
         text.append(bytes, size);
       close(from);
     });
   }
 
-  /// Executes a terminal command: moves up by its number of lines, or clears
-  /// all lines below. Returns the position of its last character.
+  /// Executes the terminal command at `at`: moves the cursor up, or clears all
+  /// lines below. Returns the position of the command's last character.
   size_t obey(const std::string &all, size_t at,
               std::vector<std::string> &lines, size_t &row) {
     std::smatch match;
@@ -114,7 +117,7 @@ private:
   std::string text;
 };
 
-/// A job that only reports progress.
+/// A job that doesn't train but only reports progress.
 struct Job {
   Job(const char *name, int64_t copies, int64_t steps)
       : steps(steps), losses(copies, 0.5) {
@@ -150,8 +153,8 @@ ScreenPointer openScreen(const std::vector<const char *> &names,
   return ScreenPointer(screen, hfta_screen_close);
 }
 
-/// Matches each line with a regular expression; prints all lines if one
-/// differs.
+/// Expects that each line matches the regular expression at its index. If one
+/// doesn't, prints all lines.
 void expectLines(const std::vector<std::string> &lines,
                  const std::vector<std::string> &expected) {
   std::string all;
@@ -188,7 +191,8 @@ TEST(Screen, TwoJobsOfTwoThreadsHaveATable) {
   });
   first.join();
   second.join();
-  // The last numbers are drawn however soon they come.
+  // The last numbers are drawn, even if the previous drawing was only just
+  // before.
   expectLines(errors.look(),
               {"a  step 3000/3000" + rate, heading, "0     0.5 +",
                "1     0.5 +", "b  step 2000/2000" + rate,
@@ -251,7 +255,7 @@ TEST(Screen, JobsShareTheTerminalsHeight) {
   a.train(0, 4);
   b.begin(screen.get(), 1);
   b.train(0, 4);
-  // Rows that b doesn't need go to a.
+  // Rows that b doesn't need are used for a.
   expectLines(errors.look(),
               {"a  step 4/4" + rate, heading, "0     0.5 +", "1     0.5 +",
                "2     0.5 +", "... and 17 more", "b  step 4/4" + rate, heading,
@@ -309,7 +313,7 @@ TEST(Screen, TablesAreDrawnAFewTimesASecond) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elsewhere
+// Without a terminal
 //===----------------------------------------------------------------------===//
 
 TEST(Screen, LinesOfSeveralThreadsStayWhole) {

@@ -13,10 +13,11 @@ extern "C" {
 
 namespace {
 
-/// The keys and values of an element; those of its "args" begin with "args.".
+/// The members of a JSON object. Keys of nested objects begin with the outer
+/// key and a dot, such as "args.step".
 using Element = std::map<std::string, std::string>;
 
-/// Reads the value after a key, with everything in it.
+/// Reads a value, including nested objects, and stores it under `key` in `out`.
 void readValue(hfta_json_reader *reader, hfta_json_event event,
                const std::string &key, Element &out) {
   switch (event) {
@@ -42,7 +43,8 @@ void readValue(hfta_json_reader *reader, hfta_json_event event,
   }
 }
 
-/// Returns all elements of a file; `head` gets the members that precede them.
+/// Returns the elements of "traceEvents" in a file. Stores the members before
+/// them in `head`.
 std::vector<Element> readTrace(const std::string &path,
                                Element *head = nullptr) {
   std::string text = readFile(path);
@@ -109,7 +111,7 @@ TEST(SeatTrace, HasARowForEachPlaceOfASeat) {
   TemporaryFolder folder;
   std::string path = folder.path("trace.json");
   TracePointer trace = openTrace(path, 2, 2);
-  EXPECT_FALSE(exists(path)); // before the file is complete
+  EXPECT_FALSE(exists(path)); // the file gets its name when it is complete
   EXPECT_EQ(finish(trace), 0);
   Element head;
   std::vector<Element> all = readTrace(path, &head);
@@ -155,7 +157,7 @@ TEST(SeatTrace, TellsWhatWasDoneWhen) {
   EXPECT_EQ(done[2]["name"], "second \"b\"");
   EXPECT_EQ(done[2]["tid"], "0");
   EXPECT_EQ(done[2]["args.what"], "evaluation");
-  // Times are microseconds since the trace was opened.
+  // Times are in microseconds since the trace was opened.
   double first = std::stod(done[0]["ts"]);
   EXPECT_GE(first, 0);
   EXPECT_LE(first, 1e6 * (begin - before) + 0.001);
@@ -187,7 +189,8 @@ TEST(SeatTrace, TakesEventsOfSeveralThreads) {
     std::vector<Element> own =
         choose(choose(all, "ph", "X"), "tid", std::to_string(seat));
     ASSERT_EQ(own.size(), 700u);
-    // The elements of each thread are in their order.
+    // The elements of one thread are in the order in which the thread noted
+    // them.
     for (size_t i = 0; i < own.size(); ++i) {
       EXPECT_EQ(own[i]["args.step"], std::to_string(i + 1));
       EXPECT_EQ(own[i]["name"], jobs[seat % 2]);

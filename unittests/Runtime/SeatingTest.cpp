@@ -1,4 +1,4 @@
-//===- SeatingTest.cpp - Which model computes next, and where -------------===//
+//===- SeatingTest.cpp - Tests of which model gets which seat -------------===//
 
 #include "gtest/gtest.h"
 
@@ -24,7 +24,7 @@ struct Model {
   bool spills = false;
 };
 
-/// Models that want a seat whenever they have steps left, with a simulated
+/// Models that want a seat as long as they have steps left, and a simulated
 /// clock.
 class Seating {
 public:
@@ -56,25 +56,26 @@ public:
       hfta_seating_wait(&state, int64_t(i), now);
   }
 
-  /// Makes all models wait at once, so that none of them comes first.
+  /// Makes all models wait at the same time, so that the scheduler chooses
+  /// among all of them.
   void waitTogether() {
     for (size_t i = 1; i < models.size(); ++i)
       state.models[i].state = HFTA_MODEL_WAITS;
     hfta_seating_wait(&state, 0, now);
   }
 
-  /// Returns the first model of each seat.
+  /// Returns the model in the first place of each seat.
   std::vector<int64_t> sitting() const { return sittingAt(false); }
   std::vector<int64_t> beside() const { return sittingAt(true); }
 
-  /// Runs a model's step; false if it loses its seat.
+  /// Runs a step of a model. Returns whether the model keeps its seat.
   bool step(int64_t model) {
     now += models[model].seconds;
     return hfta_seating_pass(&state, model, 1, NAN, now);
   }
 
-  /// Runs all models to their ends, step by step; the first one of each seat
-  /// runs at full speed.
+  /// Runs all models to their ends, as if the first model of each seat computed
+  /// all the time and others beside it didn't. Returns the end in seconds.
   double run() {
     waitTogether();
     for (;;) {
@@ -128,11 +129,11 @@ TEST(Seating, TheLongestOnesSit) {
   hfta_seating_wait(&seating.state, 1, 0);
   hfta_seating_wait(&seating.state, 2, 0);
   EXPECT_EQ(seating.sitting(), Models({0, 1}));
-  // Another model now has more time left.
+  // After the step, another model has more time left and takes the seat.
   EXPECT_FALSE(seating.step(0));
   EXPECT_EQ(seating.sitting(), Models({2, 1}));
   hfta_seating_wait(&seating.state, 0, seating.now);
-  // Between equal models, the seated one stays.
+  // If two models have equally much time left, the seated one stays.
   while (seating.state.models[2].steps_left > 9)
     EXPECT_TRUE(seating.step(2)) << seating.state.models[2].steps_left;
   EXPECT_FALSE(seating.step(2));
@@ -162,7 +163,7 @@ TEST(Seating, ModelsThatWereNeverTimedGoFirst) {
     else if (!stays)
       hfta_seating_wait(&seating.state, model, seating.now);
   }
-  // Each is timed twice, as the very first step doesn't count.
+  // Each model is timed twice, because its very first step doesn't count.
   std::sort(order.begin(), order.end());
   EXPECT_EQ(order, Models({0, 1, 1, 1, 1, 2}));
   EXPECT_NEAR(hfta_model_remaining(&seating.state.models[1]), 496, 1e-9);
@@ -180,8 +181,8 @@ TEST(Seating, EachSchedulerHasItsOrder) {
   EXPECT_EQ(getNext(HFTA_SCHEDULER_LRTF), 2);
   EXPECT_EQ(getNext(HFTA_SCHEDULER_FIFO), 0);
   EXPECT_EQ(getNext(HFTA_SCHEDULER_SRTF), 1);
-  // Each scheduler makes the same draws each time, and runs all models to their
-  // ends.
+  // Two runs with the same scheduler are equal, even with the random one, and
+  // run all models to their ends.
   for (hfta_scheduler scheduler :
        {HFTA_SCHEDULER_RANDOM, HFTA_SCHEDULER_FIFO, HFTA_SCHEDULER_SRTF,
         HFTA_SCHEDULER_LRTF, HFTA_SCHEDULER_MODEL_PARALLEL}) {
@@ -207,18 +208,20 @@ TEST(Seating, WhoSpillsSitsBesideAnotherMeanwhile) {
                   {{50, 1, true}, {40, 1, true}, {45, 1}, {30, 1, true}}, 1, 2);
   seating.waitAll();
   EXPECT_EQ(seating.sitting(), Models({0}));
-  // A model that reads nothing from the store has no use for the second place.
+  // A model that reads nothing from the store isn't seated in the second place.
   EXPECT_EQ(seating.beside(), Models({1}));
   hfta_seating_leave(&seating.state, 1, false, 0);
   EXPECT_EQ(seating.beside(), Models({3}));
-  // When the first model leaves, the other one becomes the first.
+  // When the model in the first place leaves, the one beside it takes the first
+  // place.
   hfta_seating_leave(&seating.state, 0, true, 0);
   EXPECT_EQ(seating.promoted, Models({3}));
   EXPECT_EQ(seating.sitting(), Models({3}));
   EXPECT_EQ(seating.beside(), Models({none}));
   hfta_seating_wait(&seating.state, 1, 0);
   EXPECT_EQ(seating.beside(), Models({1}));
-  // The model that has no use for a second place had more time left all along.
+  // The model that can't use the second place has had more time left than model
+  // 3, but waits for the first place until model 3 has run a step.
   EXPECT_FALSE(seating.step(3));
   EXPECT_EQ(seating.promoted, Models({3, 1}));
 }
@@ -230,7 +233,7 @@ TEST(Seating, TwoPartWhereThereIsAnEmptySeat) {
   seating.waitAll();
   EXPECT_EQ(seating.beside(), Models({2, none}));
   hfta_seating_leave(&seating.state, 1, true, 0);
-  // The unit ends early, as there is an empty seat.
+  // A seat is empty, so the unit ends early, to let the two models separate.
   EXPECT_FALSE(seating.step(0));
   EXPECT_EQ(seating.sitting(), Models({2, none}));
   hfta_seating_wait(&seating.state, 0, seating.now);
@@ -248,7 +251,8 @@ TEST(Seating, ReadingIsWorthAStepsPatience) {
 }
 
 TEST(Seating, WhoIsALittleBehindStays) {
-  // 80 s are left, a thirty-second of which is 2.5 s.
+  // A seated model stays until it is behind by more than 1/32 of the time that
+  // all models have left, here 2.5 s of 80 s.
   Seating seating(HFTA_SCHEDULER_LRTF, {{40, 1}, {40, 1}}, 1);
   seating.waitAll();
   EXPECT_TRUE(seating.step(0));
@@ -299,13 +303,13 @@ TEST(Seating, OfModelsThatWereNeverTimedTheLongestExpectedIsFirst) {
 }
 
 TEST(Seating, ExactTakesNoSeatBeforeItMust) {
-  // Any schedule takes at least 15 s: two models keep their seats until the
-  // third one must have one.
+  // Any schedule takes at least 15 s. Two models keep their seats until the
+  // third one must be seated to end in time.
   Seating seating(HFTA_SCHEDULER_EXACT, {{10, 1}, {10, 1}, {10, 1}}, 2);
   seating.waitTogether();
   for (int step = 0; step < 4; ++step) {
     EXPECT_TRUE(seating.step(0));
-    seating.now -= 1; // both at the same time
+    seating.now -= 1; // as both models run at the same time
     EXPECT_EQ(seating.step(1), step < 3);
   }
   EXPECT_EQ(seating.sitting(), Models({0, 2}));
@@ -341,7 +345,8 @@ TEST(Forecast, IsOfAllJobsOrNone) {
   EXPECT_NEAR(forecast.makespan, 15.5, 0.6);
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 8, &forecast));
   EXPECT_EQ(forecast.makespan, 10);
-  // Two seats run its groups at the same time, three run one group each.
+  // A job's groups may run at several seats at the same time: with two seats,
+  // half of the work at each; with three or more, one group at each.
   jobs[1].groups = 2;
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 8, &forecast));
   EXPECT_EQ(forecast.makespan, 10);
@@ -353,7 +358,7 @@ TEST(Forecast, IsOfAllJobsOrNone) {
     EXPECT_EQ(forecast.one_seat, 30);
   }
   jobs[1].groups = 1;
-  // One job has nothing to do.
+  // The first job has nothing to do.
   jobs[0].steps = 0;
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 1, &forecast));
   EXPECT_EQ(forecast.makespan, 20);
@@ -372,8 +377,7 @@ TEST(Seating, ForecastsAreWhatHappens) {
     std::vector<Model> models;
     for (int64_t count = 2 + int64_t(random() % 6); count > 0; --count)
       models.push_back({int64_t(1 + random() % 60),
-                        double(13 + random() % 64) / 64, // no whole unit, but
-                                                         // exact
+                        double(13 + random() % 64) / 64, // exact in binary
 
                         random() % 2 == 0});
     int64_t seats = 1 + int64_t(random() % 3);
@@ -395,7 +399,7 @@ TEST(Seating, ForecastsAreWhatHappens) {
   }
   Seating unknown(HFTA_SCHEDULER_LRTF, {{1, 1}, {1, 1}}, 1, 1, false);
   EXPECT_TRUE(std::isnan(hfta_seating_forecast(&unknown.state)));
-  // One model is still being made, and its length isn't known yet.
+  // One model is still being created, so its length isn't known yet.
   Seating begun(HFTA_SCHEDULER_LRTF, {{5, 1}, {5, 1}}, 2);
   begun.state.models[1].steps_left = -1;
   begun.state.models[1].step_seconds = NAN;

@@ -10,7 +10,7 @@ extern "C" {
 
 namespace {
 
-/// A program of one stage.
+/// A program of a single stage.
 class OneStage : public hfta_program {
 public:
   OneStage(int64_t microBatches, int64_t groups, int64_t replicas)
@@ -51,7 +51,7 @@ TEST(Share, WorkersTakeMicroBatchesInTurn) {
 
 TEST(Share, ARankDoesWhatConsecutiveWorkersDo) {
   OneStage program(8, 8, 4);
-  // Worker 0 has groups 0 and 4.
+  // Worker 0 has the groups 0 and 4.
   EXPECT_EQ(takeOwn(program, 0, 2), (std::vector<int64_t>{0, 1, 4, 5}));
   EXPECT_EQ(takeOwn(program, 1, 3), (std::vector<int64_t>{1, 5}));
   EXPECT_EQ(takeOwn(program, 2, 3), (std::vector<int64_t>{2, 3, 6, 7}));

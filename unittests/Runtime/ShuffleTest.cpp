@@ -8,7 +8,8 @@ extern "C" {
 
 #include <vector>
 
-// The known answers of Random123's kat_vectors for philox4x32-10.
+// These are the known answers for philox4x32-10 in Random123's file
+// kat_vectors: counter, key and result.
 TEST(Philox, KnownAnswers) {
   const uint32_t answers[3][10] = {
       {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
@@ -63,8 +64,8 @@ TEST(Order, WithoutShufflingIsTheFilesOrder) {
     EXPECT_EQ(order[i], i);
 }
 
-// Each sample lands in each tenth of the epoch about equally often, and
-// neighbours are separated.
+// Each sample is about equally often in each tenth of an epoch, and
+// neighbouring samples are separated.
 TEST(Order, SpreadsSamples) {
   const uint64_t samples = 1000, epochs = 400;
   std::vector<int> tenths(100);
@@ -81,7 +82,7 @@ TEST(Order, SpreadsSamples) {
   EXPECT_NEAR(neighbours, 400, 100);
 }
 
-// Results depend on the order, so it must never change.
+// The results of trainings depend on this order, so it must never change.
 TEST(Order, StaysAsItIs) {
   EXPECT_EQ(orderOf(10, 1, 7),
             (std::vector<uint64_t>{8, 1, 6, 3, 5, 4, 7, 0, 9, 2}));

@@ -43,7 +43,7 @@ void step(hfta_instance *instance, unsigned number,
   losses.insert(losses.end(), own.begin(), own.end());
 }
 
-/// Trains for some steps.
+/// Trains for five steps with this store, and returns all states and losses.
 Trained run(const fake_options &options, int threads, const char *store) {
   ProgramPointer program = makeProgram(options);
   InstancePointer instance = make(program.get(), threads, store);
@@ -108,13 +108,13 @@ hfta_store_traffic traffic(const InstancePointer &instance) {
 }
 
 TEST(Spill, WhatLiesThereIsNotReadAgain) {
-  // In one turn of all copies, everything stays in its place.
+  // If all copies are in one turn, parameters and state stay in memory.
   ProgramPointer program = makeProgram(spillingOptions(3));
   InstancePointer instance = make(program.get(), 1, nullptr);
   std::vector<double> losses;
   step(instance.get(), 0, losses);
   hfta_store_traffic first = traffic(instance);
-  // State that was never written is zeros, and isn't read from the store.
+  // State that was never written is zero, and isn't read from the store.
   EXPECT_EQ(first.read, 0u);
   step(instance.get(), 1, losses);
   hfta_store_traffic second = traffic(instance);
@@ -122,7 +122,7 @@ TEST(Spill, WhatLiesThereIsNotReadAgain) {
   uint64_t bytes = program->segments[FAKE_SEGMENT_PARAMETERS].bytes +
                    program->segments[FAKE_SEGMENT_STATE].bytes;
   EXPECT_EQ(second.written - first.written, bytes);
-  // Other copies have other bytes, which have to be read.
+  // If other copies run, their bytes have to be read.
   const int32_t two[] = {0, 2};
   ASSERT_EQ(hfta_instance_set_live(instance.get(), two, 2), HFTA_OK);
   step(instance.get(), 2, losses);
@@ -177,7 +177,8 @@ TEST(Spill, TensorsAreWrittenAndReadInTheStore) {
       hfta_instance_read(instance.get(), weight, 1, 0, back.data(), bytes),
       HFTA_OK);
   EXPECT_EQ(values, back);
-  // The next step uses the written values, not those that were still in memory.
+  // The next step reads the written values from the store instead of using
+  // those that are still in memory.
   std::string before = stateOf(instance.get(), 1);
   step(instance.get(), 1, losses);
   EXPECT_NE(stateOf(instance.get(), 1), before);

@@ -1,4 +1,4 @@
-//===- StageRanksTest.cpp - Ranks that have stages ------------------------===//
+//===- StageRanksTest.cpp - Tests of ranks that run stages ----------------===//
 
 #include "FakeStages.h"
 #include "RuntimeTest.h"
@@ -27,7 +27,7 @@ std::string nameOf(const FakeStages &program, int rank, int ranks) {
   return hfta_name_rank(program.get(), rank, ranks).text;
 }
 
-/// Returns the bytes that workers have of their own.
+/// Returns the bytes that workers don't share with other workers of their rank.
 uint64_t bytesOf(const hfta_memory_plan &plan) {
   return plan.peak - plan.scratch - plan.prefetch;
 }
@@ -45,7 +45,8 @@ TEST(StageRanks, HaveNames) {
   EXPECT_EQ(nameOf(uncut, 0, 1), "rank 0 (replica 0)");
 }
 
-/// Returns the numbers of each rank's workers.
+/// Returns the numbers of each rank's workers. Checks that the inverse function
+/// agrees.
 static std::vector<std::vector<int64_t>> deal(const hfta_program *program,
                                               int ranks) {
   std::vector<std::vector<int64_t>> dealt(ranks);

@@ -48,7 +48,8 @@ std::vector<double> readWeights(hfta_instance *instance, int stages) {
   return all;
 }
 
-/// Runs steps, then evaluations of a full batch and of two that aren't full.
+/// Trains for four steps; then evaluates a full batch and two partly filled
+/// ones.
 Outcomes train(const FakeStages &program, int stages, int threads = 2) {
   Outcomes run;
   InstancePointer instance = create(program, threads);
@@ -77,7 +78,7 @@ Outcomes train(const FakeStages &program, int stages, int threads = 2) {
   return run;
 }
 
-/// Trains the uncut chain as one stage, on one worker.
+/// Trains the chain as a single stage on one worker.
 Outcomes trainUncut(StagesOptions options) {
   options.isUncut = true;
   FakeStages program(options);
@@ -131,7 +132,7 @@ TEST(Stages, EachHasAsManyGroupsAsReplicas) {
   EXPECT_EQ(instance->workers[2].share.micro_batch_count, 5);
   Outcomes run = train(program, 2), other = train(program, 2, 1);
   EXPECT_EQ(run, other);
-  EXPECT_FALSE(run == trainUncut(options)); // as it sums other groups
+  EXPECT_FALSE(run == trainUncut(options)); // because it adds up other groups
 }
 
 TEST(Stages, AnyOrderGivesTheSame) {
@@ -148,8 +149,9 @@ TEST(Stages, AnyOrderGivesTheSame) {
                                      {FORWARD, 2}, {BACKWARD, 2}};
   for (const std::vector<hfta_action> &first : {forwardsFirst, inTurn})
     for (const std::vector<hfta_action> &second : {forwardsFirst, inTurn}) {
-      // Messages between two workers pair in order, and the first stage must
-      // not wait for actions that the second one does only later.
+      // The order of messages between two workers is fixed. So the first stage
+      // may not wait for a backward that the second stage does only after more
+      // forwards.
       options.orders = {first, second};
       if (first.data()[1].which == BACKWARD &&
           second.data()[1].which == FORWARD)
@@ -192,14 +194,14 @@ TEST(Stages, WorkersHaveMemoryForWhatTheyTouch) {
       if (name == "parameters.0" || name == "cut.1")
         EXPECT_GT(memory.count, 0u) << name;
       else if (name == "received.1" || name == "received.results")
-        EXPECT_EQ(memory.count, 0u) << name; // as the stage has one replica
+        EXPECT_EQ(memory.count, 0u) << name; // the stage has one replica
       else if (segment.stage >= 0 && name.find("difference") != 0)
         EXPECT_EQ(memory.count > 0, segment.stage == stage)
             << name << " of worker " << i;
     }
   }
   hfta_memory_plan plan = hfta_instance_memory(instance.get());
-  // Batches that a feed reads ahead have their own memory.
+  // The memory for batches that are read ahead is counted separately.
   EXPECT_EQ(plan.peak - plan.prefetch - plan.scratch, bytes);
   // Only the first stage reads the data.
   EXPECT_EQ(plan.prefetch, 3 * 4 * sizeof(double) * FakeStages::width);
@@ -266,19 +268,21 @@ TEST(Stages, AFailureOfOneWorkerEndsAll) {
     FakeStages program(options);
     InstancePointer instance = create(program);
     ASSERT_NE(instance, nullptr);
-    // A worker without this schedule sends nothing.
+    // A worker without the schedule `step` fails before it sends anything, so
+    // the others would wait for its messages forever.
     program.schedules[static_cast<size_t>(3 * stage + 1)].name = "lost";
     std::vector<double> batch = program.makeBatch(0);
     const void *inputs[] = {batch.data()};
     EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
     EXPECT_STREQ(hfta_instance_message(instance.get()),
                  "'stages' was compiled without the schedule 'step'");
-    // The instance can't be used afterwards.
+    // The instance can't be used after this failure.
     EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
   }
 }
 
-/// Returns each text between `before` and the next quote.
+/// Returns the texts between each occurrence of `before` and the next quotation
+/// mark.
 std::multiset<std::string> findAll(const std::string &text,
                                    const std::string &before) {
   std::multiset<std::string> found;
@@ -341,7 +345,7 @@ std::string checkOf(const FakeStages &program) {
   return error.message;
 }
 
-/// Returns the first command of a kind in stage 1's step.
+/// Returns the first command of a kind in the schedule `step` of stage 1.
 hfta_command &find(FakeStages &program, uint32_t kind) {
   for (hfta_command &command : program.commands[4])
     if (command.kind == kind)

@@ -51,7 +51,7 @@ TEST_F(Train, ACopysCheckpointIsThatOfItTrainedAlone) {
   }
 }
 
-/// Returns the bytes after a safetensors file's header.
+/// Returns the bytes of a safetensors file after its header.
 static std::string tensorsOf(const std::string &file) {
   uint64_t header = 0;
   EXPECT_GT(file.size(), sizeof(header));
@@ -68,7 +68,7 @@ TEST_F(Train, SomeCopiesAlone) {
   for (int copy : {0, 2})
     EXPECT_EQ(copyFile("some/step-00000020", copy),
               copyFile("all/step-00000020", copy));
-  // A copy that isn't trained stays, with its old checkpoint's step.
+  // A copy that isn't trained keeps its tensors from the old checkpoint.
   EXPECT_EQ(tensorsOf(copyFile("some/step-00000020", 1)),
             tensorsOf(copyFile("some/step-00000010", 1)));
   std::string log = readFile(folder.path("log"));
@@ -172,7 +172,7 @@ TEST_F(Train, OverwritingRemovesTheOldCheckpoints) {
   ASSERT_EQ(run({"--steps", "9", "--checkpoint", "c", "--overwrite"}).code, 0);
   EXPECT_EQ(listFolder(folder.path("c")),
             (std::vector<std::string>{"note", "step-00000009"}));
-  // An empty folder has nothing to overwrite.
+  // If the folder is empty, --overwrite has nothing to do.
   EXPECT_EQ(run({"--steps", "9", "--checkpoint", "d", "--overwrite"}).code, 0);
 }
 
@@ -205,7 +205,7 @@ TEST_F(Train, ACrashNeverLeadsBackToAnotherTraining) {
       0);
   RunOptions options;
   options.pipe = "pipe";
-  options.lines = 420; // includes the lines of epochs; this is step 360
+  options.lines = 420; // this is step 360, as epochs have lines too
   options.then = sends(SIGKILL);
   std::vector<std::string> arguments = {
       "--steps", "1000",         "--every", "300",         "--keep",
@@ -230,7 +230,8 @@ TEST_F(Train, SurvivesKills) {
   arguments.back() = "killed";
   arguments.insert(arguments.end(),
                    {"--resume", "--log", "pipe", "--log-every", "1"});
-  // A pipe holds far fewer lines than there are steps left.
+  // A pipe holds far fewer lines than there are steps left, so the training is
+  // always killed before its end.
   std::mt19937 random(5);
   RunOptions options;
   options.pipe = "pipe";
@@ -303,7 +304,7 @@ TEST_F(Train, ALogThatNobodyReadsSavesAndEndsWith141) {
   ASSERT_EQ(saved.size(), 1u);
   EXPECT_NE(outcome.err.find("; saved c/" + saved[0] + "\n"), std::string::npos)
       << outcome.err;
-  // A process that ignores the signal gets an error from the write.
+  // A process that ignores SIGPIPE gets an error from the write instead.
   options.ignored = {SIGPIPE};
   arguments.back() = "d";
   outcome = run(arguments, options);
@@ -421,7 +422,8 @@ TEST_F(Train, RefusesDataThatDontMatch) {
 TEST_F(Train, DataThatChangeEndItAfterASave) {
   writeData(data.root, 4000, 50);
   std::string path = data.path("train-images.idx"), whole = readFile(path);
-  // The file is changed in place: replacing it would keep the mapped bytes.
+  // The file is changed in place, because a mapping keeps the bytes of a file
+  // that is replaced.
   auto rewrite = [&](const std::string &bytes) {
     return [&, bytes](pid_t) {
       ASSERT_EQ(truncate(path.c_str(), off_t(bytes.size())), 0);
@@ -438,7 +440,8 @@ TEST_F(Train, DataThatChangeEndItAfterASave) {
       {"other", std::string(whole.size(), 'x'), "it was written to"}};
   for (const auto &row : rows) {
     writeFile(path, whole);
-    // The time is set far back, as the clocks of file systems are coarse.
+    // The file's time is set far back, because the clocks of file systems are
+    // too coarse to tell two writes within a test apart.
     timespec times[2] = {{1, 0}, {1, 0}};
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
     RunOptions options;
@@ -475,7 +478,7 @@ TEST_F(Train, RefusesMissingData) {
 }
 
 //===----------------------------------------------------------------------===//
-// The library
+// Training through the C interface
 //===----------------------------------------------------------------------===//
 
 TEST_F(Train, TheLibraryTrainsToo) {

@@ -1,4 +1,4 @@
-//===- TurnsTest.cpp - How many copies make a turn ------------------------===//
+//===- TurnsTest.cpp - Tests of the search for the size of turns ----------===//
 
 #include "gtest/gtest.h"
 
@@ -11,7 +11,8 @@ extern "C" {
 
 using Clock = std::function<double(int64_t width)>;
 
-/// Makes calls and returns their widths.
+/// Makes calls that take as long as `seconds` says for their width, that is,
+/// the number of copies per turn. Returns the widths.
 static std::vector<int64_t> call(hfta_turns &turns, int calls,
                                  const Clock &seconds) {
   std::vector<int64_t> widths;
@@ -71,14 +72,14 @@ TEST(Turns, ALittleFasterIsNotEnough) {
   turns = begin(2);
   settle(turns, [](int64_t width) { return width == 2 ? 1.0 : 0.96; });
   EXPECT_EQ(turns.width, 1);
-  // A clock that stands still gives no reason to change.
+  // If the clock stands still, the width doesn't change.
   turns = begin(2);
   settle(turns, [](int64_t) { return 0.0; });
   EXPECT_EQ(turns.width, 2);
 }
 
 TEST(Turns, TheBestOfThreeCallsAfterTheFirstCounts) {
-  // A fast first call of a width doesn't count, nor do slow calls.
+  // Neither the fast first call with a width counts nor slow calls.
   const double wide[] = {0.1, 9.0, 1.0, 9.0}, narrow[] = {0.1, 9.0, 9.0, 2.0};
   hfta_turns turns = begin(2);
   int calls = 0;
@@ -98,7 +99,7 @@ TEST(Turns, ABadMomentIsNotForEver) {
   Clock wideIsSlow = [](int64_t width) { return width == 2 ? 5.0 : 2.0; };
   Clock wideIsFast = [](int64_t width) { return width == 2 ? 1.0 : 2.0; };
   settle(turns, wideIsSlow);
-  // The pauses between searches double.
+  // The pause before the next search doubles each time.
   for (int64_t expected : {1, 2, 2}) {
     const int pause = turns.pause;
     for (int64_t width : call(turns, pause, wideIsFast))

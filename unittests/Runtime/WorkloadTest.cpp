@@ -1,4 +1,4 @@
-//===- WorkloadTest.cpp - Memory of some schedules and copies -------------===//
+//===- WorkloadTest.cpp - Tests of the memory that a workload needs -------===//
 
 #include "gtest/gtest.h"
 
@@ -7,8 +7,9 @@ extern "C" {
 }
 
 namespace {
-/// A program of four copies: `step` uses much of both workspaces, `infer` uses
-/// a little of the slabs and none of the memory that all copies share.
+/// A program of four copies with two workspaces: segment 0 has a slab for each
+/// copy, segment 1 is shared by all copies. The task of `step` uses much of
+/// both, the task of `infer` only a little of the slabs.
 struct Workspaces {
   Workspaces() {
     segments[0].role = segments[1].role = HFTA_SEGMENT_WORKSPACE;
@@ -25,7 +26,7 @@ struct Workspaces {
     commands[0].subject = HFTA_REPEAT_TURNS;
     commands[0].length = 1;
     commands[2] = commands[0];
-    commands[3].subject = 1; // commands are runs by default
+    commands[3].subject = 1; // the kind of a command is `run` by default
     schedules[0] = {"initialize", nullptr, nullptr, 0, 0, -1, 0};
     schedules[1] = {"step", commands, nullptr, 2, 0, -1, 0};
     schedules[2] = {"infer", commands + 2, nullptr, 2, 0, -1, 0};
@@ -70,7 +71,8 @@ TEST(Workload, SlabsLieAsFarApartForAllTasks) {
   Workspaces self;
   EXPECT_EQ(self.getBytes("infer", 4, 3), 2 * 4096u + 64u);
   EXPECT_EQ(self.getBytes("step", 4, 3), 3 * 4096u + 512u);
-  // Copies keep their slabs.
+  // If a schedule keeps the segment, each of the four copies has a slab, not
+  // just those of a turn.
   const uint32_t kept = 0;
   self.schedules[2].keeps = &kept;
   self.schedules[2].keep_count = 1;
@@ -88,7 +90,7 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
   self.segments[1].role = HFTA_SEGMENT_PARAMETERS;
   self.segments[1].copy_bytes = 512;
   self.segments[1].bytes = 4 * 512;
-  // All copies of a GPU's program run at once.
+  // A program with an image table is for a GPU, which runs all copies at once.
   const hfta_image_table images = {};
   self.program.images = &images;
   hfta_workload all = hfta_workload_of_all(&self.program);
@@ -96,14 +98,15 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
     all.slabs = slabs;
     return hfta_workload_segment_bytes(&self.program, &all, segment, 4);
   };
-  // State has a slab for each copy, whether a schedule says so or not.
+  // State has a slab for each copy, even if no schedule keeps it.
   EXPECT_EQ(getBytes(0, 0), 4 * 4096u);
   EXPECT_EQ(getBytes(0, 1), 4 * 512u);
   EXPECT_EQ(getBytes(3, 0), 3 * 4096u);
   EXPECT_EQ(getBytes(3, 1), 3 * 512u);
   EXPECT_EQ(hfta_workload_copies_at_once(&self.program, &all, 4), 3);
   EXPECT_EQ(getBytes(9, 1), 4 * 512u);
-  // The host keeps only parameters.
+  // If the GPU can't hold all copies, the host keeps each copy's parameters,
+  // but no workspace.
   EXPECT_EQ(hfta_workload_waiting_bytes(&self.program, &all, 0), 0u);
   EXPECT_EQ(hfta_workload_waiting_bytes(&self.program, &all, 1), 512u);
   hfta_device_needs needs = hfta_find_device_needs(&self.program);
@@ -112,7 +115,7 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
   EXPECT_EQ(needs.waiting_copy, 512u);
 }
 
-/// One kernel runs for each copy, another one for all copies together.
+/// One kernel runs once per copy, the other one once for all copies together.
 TEST(Workload, AGpuHasScratchMemoryForTheCopiesThatGoAtOnce) {
   Workspaces self;
   const hfta_image_table images = {};
@@ -147,7 +150,8 @@ TEST(Workload, WhatAllCopiesNeedTogetherKeepsThemFromTurns) {
   Workspaces self;
   hfta_workload all = hfta_workload_of_all(&self.program);
   EXPECT_EQ(hfta_workload_find_common(&self.program, &all), nullptr);
-  // State that copies share would be written in each turn.
+  // State that copies share would be written in each turn, so copies can't take
+  // turns.
   self.segments[1].role = HFTA_SEGMENT_STATISTICS;
   hfta_binding binding = {};
   binding.segment = 1;
@@ -159,7 +163,7 @@ TEST(Workload, WhatAllCopiesNeedTogetherKeepsThemFromTurns) {
   self.tasks[0].launches = &launch;
   self.tasks[0].launch_count = 1;
   EXPECT_STREQ(hfta_workload_find_common(&self.program, &all), "forward.0");
-  // A copy's own state is written by no other copy.
+  // A task for a single copy writes state only once, so copies can take turns.
   launch.copy = 2;
   EXPECT_EQ(hfta_workload_find_common(&self.program, &all), nullptr);
   self.tasks[0].flags = 0;

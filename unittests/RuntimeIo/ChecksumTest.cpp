@@ -1,4 +1,4 @@
-//===- ChecksumTest.cpp - XXH64 -------------------------------------------===//
+//===- ChecksumTest.cpp - Tests of the checksum XXH64 ---------------------===//
 
 extern "C" {
 #include "formats/checksum.h"
@@ -17,7 +17,7 @@ static uint64_t sumOf(const std::string &bytes, size_t piece = 1000) {
   return hfta_checksum_value(&sum);
 }
 
-// The expected values are those that xxhsum -H64 prints.
+// The expected values were printed by xxhsum -H64.
 TEST(Checksum, KnownAnswers) {
   EXPECT_EQ(sumOf(""), 0xEF46DB3751D8E999u);
   EXPECT_EQ(sumOf("a"), 0xD24EC4F1A98C6E5Bu);

@@ -1,4 +1,4 @@
-//===- CpuFeaturesTest.cpp - What the processor can do --------------------===//
+//===- CpuFeaturesTest.cpp - Tests of missing processor features ----------===//
 
 extern "C" {
 #include "system/cpu_features.h"
@@ -18,8 +18,8 @@ std::string missing(const hfta_cpu_answers &answers, const char *features) {
   return text;
 }
 
-/// Returns the answers of a processor that has every feature, and whose system
-/// saves the registers in `saved`.
+/// Returns the CPUID answers of a processor with all features. `saved` is the
+/// set of registers that the operating system saves.
 hfta_cpu_answers everything(uint64_t saved) {
   hfta_cpu_answers answers;
   std::memset(answers.registers, 0xFF, sizeof(answers.registers));

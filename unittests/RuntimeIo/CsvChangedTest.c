@@ -1,8 +1,7 @@
 //===- CsvChangedTest.c - A csv file that changes while it is read --------===//
 //
-// The reader counts lines, allocates memory for the samples, and reads them.
-// The allocator of this program replaces the file's contents in between.
-//
+// The csv reader counts lines, allocates memory for the samples, and then reads
+// them. This program's own malloc replaces the file's contents in between.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/data.h"
@@ -31,7 +30,8 @@ void *malloc(size_t bytes) {
   return __libc_malloc(bytes);
 }
 
-/// Returns the status of opening a file whose contents change meanwhile.
+/// Opens a file whose contents are `before`, and change to `after` when the
+/// reader allocates memory. Returns the status.
 static hfta_status read_changing(const char *before, const char *after,
                                  hfta_error *error) {
   FILE *file = fopen(path, "w");

@@ -12,7 +12,7 @@ namespace {
 
 class DataTest : public FileTest {
 protected:
-  /// Returns the samples of a source that must open.
+  /// Returns all samples of a source that must open.
   std::string samples(const Request &request) const {
     hfta_error error;
     DataPointer data = open(request, error);
@@ -20,7 +20,8 @@ protected:
     return data ? gatherAll(data.get()) : "";
   }
 
-  /// Returns the message of a refusal, with the path replaced by FILE.
+  /// Returns the message of a source that must be refused, with FILE instead of
+  /// the path.
   std::string refused(const Request &request) const {
     std::string message = refusal(request);
     size_t at = message.find(request.path);
@@ -78,7 +79,7 @@ TEST_F(DataTest, IdxBigEndian) {
 
 TEST_F(DataTest, IdxGzip) {
   std::string packed = gzip(idx(0x08, {3, 2, 3}, pixels));
-  // The format is recognized from the bytes, whatever the file's name is.
+  // The reader recognizes gzip by the file's first bytes, not by its name.
   Request request = {write("a.idx", packed), HFTA_DATA_IDX, HFTA_U8, {2, 3}};
   hfta_error error;
   DataPointer data = open(request, error);
@@ -89,7 +90,7 @@ TEST_F(DataTest, IdxGzip) {
   write("a.idx", gzip(idx(0x08, {3, 2, 3}, "abcdef")) + gzip("") +
                      gzip(pixels.substr(6)));
   EXPECT_EQ(samples(request), pixels);
-  // Tapes and some tools fill up a file with zeros.
+  // Tapes and some tools pad files with zeros.
   for (size_t padding : {1, 511, 100000}) {
     write("a.idx", packed + std::string(padding, '\0'));
     EXPECT_EQ(samples(request), pixels);
@@ -271,7 +272,8 @@ TEST_F(DataTest, CsvNumbers) {
 }
 
 TEST_F(DataTest, CsvLayouts) {
-  // A header, a byte order mark, CRLF, blanks, empty lines, no last newline.
+  // These texts have a header, a byte order mark, CRLF, blanks, empty lines, or
+  // no newline at the end.
   std::string expected("\1\2\3\4", 4);
   for (const char *text : {"1,2\n3,4\n", "a,b\n1,2\n3,4",
                            "\xEF\xBB\xBF"
@@ -281,7 +283,7 @@ TEST_F(DataTest, CsvLayouts) {
   for (const char *text :
        {"id,a,b\nx,1,2\ny,3,4", "x,1,2\ny,3,4", ",1,2\n,3,4"})
     EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1)), expected) << text;
-  // The file has columns after the sample's, which belong to other fields.
+  // Columns after those of the sample belong to other fields.
   for (const char *text : {"0,1,2,7\n0,3,4,7\n", "x,1,2,\nx,3,4,x"})
     EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1, 4)), expected) << text;
   EXPECT_EQ(samples(csv("", HFTA_U8, {2})), "");
@@ -344,8 +346,9 @@ TEST_F(DataTest, CsvColumns) {
 }
 
 TEST_F(DataTest, CsvHeaders) {
-  // Each file, the number of its samples with each kind of header (-1: it is
-  // refused), and whether its first line is only guessed to be no header.
+  // Each case has a file, the number of its samples for each kind of header
+  // (-1: the file is refused), and whether the reader only guesses that the
+  // first line is no header.
   struct Case {
     std::string text;
     int automatic, present, absent;
@@ -388,7 +391,8 @@ TEST_F(DataTest, CsvHeaders) {
       ASSERT_EQ(hfta_data_probe_csv(&probed, &found, &error), HFTA_OK);
       EXPECT_EQ(found, guesses) << each.text << header;
     }
-  // The column counts from which numbers are taken.
+  // Only the columns from which numbers are taken decide whether there is a
+  // header.
   Request request = csv(",0,1\n9,2,3\n", HFTA_F32, {2}, 1);
   EXPECT_EQ(samples(request), bytesOf<float>({0, 1, 2, 3}));
   request.header = HFTA_CSV_HEADER_PRESENT;
@@ -432,7 +436,7 @@ TEST_F(DataTest, CsvOfOtherForms) {
     EXPECT_EQ(refused(csv(bytes, HFTA_F32, {2})),
               "3: 'FILE' is packed by " + name +
                   ", which is not supported for csv files: unpack it");
-  // Bytes that are no text aren't printed.
+  // Bytes that aren't printable text are replaced in the message.
   EXPECT_EQ(refused(csv("1,2\n3,\x8B\x1B[2J\xC2\x9B\xC3\xA4\n", HFTA_F32, {2})),
             "1: 'FILE', line 2, column 1: expected a number of type f32, got "
             "'\?\?[2J\?\?\xC3\xA4'");
@@ -524,8 +528,8 @@ TEST_F(DataTest, BadRequests) {
 
 namespace {
 
-/// Opens damaged copies of a file; those that still open must be readable and
-/// stay within bounds.
+/// Opens truncated and corrupted copies of a file. A copy that opens
+/// nevertheless must be readable within its bounds.
 class HostileDataTest : public DataTest {
 protected:
   void damage(const std::string &good, Request request, int corruptions) {

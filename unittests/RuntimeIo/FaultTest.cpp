@@ -1,4 +1,4 @@
-//===- FaultTest.cpp - Files that others change while they are read -------===//
+//===- FaultTest.cpp - Tests of files that change while they are read -----===//
 
 extern "C" {
 #include "system/fault.h"
@@ -18,9 +18,9 @@ namespace {
 
 class FaultTest : public FileTest {
 protected:
-  /// Opens four samples of a page each. The file's last change is set to a time
-  /// long ago, as the clocks of file systems are too coarse to tell recent
-  /// changes apart.
+  /// Opens a source of four samples with one page each. Sets the file's time
+  /// far back, because the clocks of file systems are too coarse to tell two
+  /// recent changes apart.
   DataPointer openPages() {
     file = write("a.bin", std::string(4 * pageBytes, 'a'));
     timespec times[2] = {{1, 0}, {1, 0}};
@@ -32,7 +32,8 @@ protected:
     return data;
   }
 
-  /// Reads the last sample and returns the message, with the path replaced.
+  /// Reads the last sample. Returns "0" if it is as expected, else what is
+  /// wrong, with FILE instead of the path.
   std::string gather(const hfta_data *data) {
     hfta_error error;
     std::string out(pageBytes, '\0');
@@ -86,7 +87,8 @@ TEST_F(FaultTest, FilesThatAreRemovedOrReplacedKeepTheirBytes) {
 TEST_F(FaultTest, APageThatVanishesWithinACopyIsAnError) {
   hfta_fault_install();
   DataPointer data = openPages();
-  // Without its watch, the source can't know that the file has been cut off.
+  // Without its watch, the source can't notice that the file was truncated
+  // before it reads.
   hfta_watch_close(&data->watch);
   ASSERT_EQ(truncate(file.c_str(), 10), 0);
   EXPECT_EQ(gather(data.get()), "1: cannot read 'FILE': Input/output error");

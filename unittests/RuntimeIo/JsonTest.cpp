@@ -24,10 +24,11 @@ std::string written(const std::function<void(hfta_json_writer *)> &write) {
   return out;
 }
 
-/// Returns every event as a short text, followed by END or by the problem and
-/// its place.
+/// Reads a text and returns its events as short words, followed by END, or by
+/// the error and its offset.
 std::string events(const std::string &text) {
-  // The copy has the exact size, so that the sanitizer sees reads beyond it.
+  // The copy has exactly the text's size, so that sanitizers detect reads
+  // beyond it.
   std::vector<char> copy(text.begin(), text.end());
   hfta_json_reader reader;
   hfta_json_read(&reader, copy.data(), copy.size());

@@ -16,14 +16,16 @@ namespace {
 
 class GroupTest : public FileTest {
 protected:
-  /// Writes a file of the control groups' tree, and the folders above it.
+  /// Writes a file in a fake tree of control groups. Creates the folders above
+  /// it.
   void set(const std::string &name, const std::string &text) {
     std::filesystem::create_directories(
         std::filesystem::path(path("tree/" + name)).parent_path());
     write("tree/" + name, text);
   }
 
-  /// Returns the tree's files, seen from a process that is in these groups.
+  /// Returns the files that describe a process: the list `groups` of its
+  /// control groups (as /proc/self/cgroup) and the fake tree.
   hfta_group_files *inGroups(const std::string &groups) {
     file = write("groups", groups);
     root = path("tree");
@@ -83,7 +85,7 @@ TEST_F(MemoryLimit, VersionOne) {
   set("memory/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_EQ(get("4:cpu,memory,pids:/a/b\n0::/\n", 500), 3500u);
   EXPECT_EQ(get("4:cpu,memorystat:/a\n"), UINT64_MAX);
-  // The limit of memory and swap together.
+  // The limit of memory and swap together replaces the sum of both.
   set("memory/a/memory.memsw.limit_in_bytes", "3100\n");
   EXPECT_EQ(get("4:memory:/a\n", 500), 3100u);
 }
@@ -119,7 +121,8 @@ TEST_F(CpuLimit, VersionOne) {
   set("cpu/a/cpu.cfs_quota_us", "150000\n");
   EXPECT_EQ(get("4:cpu,cpuacct:/a/b\n0::/\n"), 2);
   EXPECT_EQ(get("4:cpuset:/a\n5:memory:/a\n"), INT64_MAX);
-  // A container may see the path of its group outside the container.
+  // In a container, the process may see the path that its group has outside of
+  // the container. Then the root of the tree counts.
   set("cpu/cpu.cfs_quota_us", "400000\n");
   set("cpu/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(get("4:cpu,cpuacct:/docker/0123\n"), 4);
@@ -130,7 +133,7 @@ TEST_F(CpuLimit, NoMoreThanTheProcessorsThatThereAre) {
   EXPECT_LE(hfta_cpu_limit(), sysconf(_SC_NPROCESSORS_CONF));
 }
 
-/// Sets a limit of the process for the lifetime of the object.
+/// Sets a limit of the process while the object exists.
 class ResourceLimit {
 public:
   ResourceLimit(__rlimit_resource resource, rlim_t bytes) : resource(resource) {
@@ -146,7 +149,7 @@ private:
 };
 
 TEST_F(MemoryLimit, WhatTheProcessMayStillMap) {
-  // The process has mapped 300 MiB in all, 200 MiB of them data.
+  // The process has mapped 300 MiB, of which 200 MiB are data.
   uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   std::string statm =
       write("statm", std::to_string((300 << 20) / page) + " 5 4 3 0 " +

@@ -1,4 +1,4 @@
-//===- NpyTest.cpp - NumPy's array files ----------------------------------===//
+//===- NpyTest.cpp - Tests of NumPy's array files -------------------------===//
 
 #include "hfta/npy.h"
 
@@ -26,7 +26,8 @@ protected:
                                    : message.replace(at, file.size(), "FILE");
   }
 
-  /// Returns the type and the bytes of an array that is read, or the error.
+  /// Opens an array file with this header and these bytes. Returns the type and
+  /// the elements as C order, or the error.
   std::string read(const std::string &descr, const std::vector<int64_t> &shape,
                    const std::string &stored, bool isFortran = false) const {
     std::string axes;
@@ -105,7 +106,8 @@ TEST_F(NpyTest, OtherSpellings) {
   std::string second = npy("  {'descr':'|u1','fortran_order':False,"
                            "'shape':()}",
                            "a");
-  // The header of version 2.0 differs in that its length has four bytes.
+  // Version 2.0 differs in that the header's length has four bytes instead of
+  // two.
   second[6] = 2;
   second.insert(10, std::string(2, '\0'));
   EXPECT_EQ(open(second), "0");
@@ -122,7 +124,8 @@ TEST_F(NpyTest, FortranOrder) {
   EXPECT_EQ(read("|u1", {1, 3}, "abc", true), "u8 abc");
 }
 
-// Arrays whose axes are longer and shorter than what is transposed at a time.
+// The axes of these arrays are longer and shorter than the blocks in which the
+// reader transposes.
 TEST_F(NpyTest, FortranOrderOfAnyRank) {
   for (const std::vector<int64_t> &shape : {std::vector<int64_t>{70, 33},
                                             {1, 40, 50},
@@ -136,7 +139,8 @@ TEST_F(NpyTest, FortranOrderOfAnyRank) {
       count *= size;
     std::string stored(count * 4, 0), expected(count * 4, 0);
     for (uint32_t i = 0; i < count; ++i) {
-      // The element's place in the file, where the first axis is the fastest.
+      // The element's index in the file, in which the first axis varies
+      // fastest.
       size_t rest = i, place = 0, stride = 1;
       std::vector<size_t> index(rank);
       for (size_t axis = rank; axis-- > 0; rest /= shape[axis])
@@ -284,8 +288,8 @@ TEST_F(NpyTest, HostileFiles) {
   EXPECT_EQ(open(good), "0");
   forEachTruncation(
       good, [&](const std::string &bytes) { EXPECT_NE(open(bytes), "0"); });
-  // The header is parsed from memory of its exact size, so that the sanitizer
-  // sees reads beyond it.
+  // The memory has exactly the header's size, so that sanitizers detect reads
+  // beyond it.
   forEachCorruption(good, 20000, [&](const std::string &bytes) {
     std::vector<char> copy(bytes.begin(), bytes.end());
     hfta_npy_header header;

@@ -24,7 +24,8 @@ protected:
   }
 };
 
-// These are ir_version (field 1) 8, and name (field 2) "g" of the graph.
+// In protobuf's encoding, the header is ir_version (field 1) 8; the graph is
+// its name (field 2) "g".
 const std::string header = "\x08\x08", graph = "\x12\x01g";
 const hfta_export_template model = {header.data(), header.size(), graph.data(),
                                     graph.size()};
@@ -65,7 +66,8 @@ TEST_F(OnnxWriterTest, ExactBytes) {
   hfta_tensor_view step = {"s", HFTA_I64, 0, nullptr, "abcdefgh", 8};
   std::string file = path("a.onnx");
   ASSERT_EQ(save(model, {weight, step}, file), "0");
-  // These are dims 1 and 300, data_type FLOAT, name, and raw_data.
+  // In protobuf's encoding, the first tensor has the dims 1 and 300, data_type
+  // FLOAT, name, and raw_data.
   std::string first = std::string("\x08\x01\x08\xAC\x02\x10\x01\x42\x01w\x4A"
                                   "\xB0\x09") +
                       data;
@@ -91,7 +93,7 @@ TEST_F(OnnxWriterTest, Refusals) {
 }
 
 TEST_F(OnnxWriterTest, TwoGigabytes) {
-  // The writer refuses because of the sizes alone: it never reads the data.
+  // The writer refuses by the sizes alone, so no data of this size are needed.
   const int64_t large[] = {int64_t{1} << 31};
   hfta_tensor_view tensor = {"w", HFTA_U8, 1, large, "", uint64_t{1} << 31};
   EXPECT_EQ(save(model, {tensor}, path("a.onnx")),

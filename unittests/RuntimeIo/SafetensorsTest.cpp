@@ -46,7 +46,8 @@ protected:
     return Pointer(out);
   }
 
-  /// Opens a file with this header and `bytes` zero bytes; returns the message.
+  /// Opens a file with this header and `bytes` zero bytes of data. Returns the
+  /// message.
   std::string openHeader(const std::string &header, size_t bytes) const {
     std::string message;
     load(write("h.safetensors", safetensors(header, std::string(bytes, '\0'))),
@@ -140,7 +141,7 @@ TEST_F(SafetensorsTest, InPieces) {
                                       std::min<size_t>(5, bytes.size() - at),
                                       nullptr),
               HFTA_OK);
-  // No file has the final name yet.
+  // The file has only its temporary name until it is finished.
   EXPECT_EQ(list().size(), 2u);
   EXPECT_EQ(list().back().find("pieces.tmp-"), 0u);
   ASSERT_EQ(hfta_safetensors_finish(writer, nullptr), HFTA_OK);
@@ -176,7 +177,7 @@ TEST_F(SafetensorsTest, ChecksumsCoverAllBytes) {
   const std::string sum =
       hfta_safetensors_metadata(good.get(), HFTA_SAFETENSORS_CHECKSUM);
   EXPECT_EQ(sum.size(), 16u);
-  // Saving again gives the same bytes.
+  // Saving the same tensors again gives the same bytes.
   ASSERT_EQ(save({view("a", HFTA_U8, two, pair)},
                  {{"k", "v"}, {HFTA_SAFETENSORS_CHECKSUM, nullptr}}),
             "0");
@@ -186,8 +187,8 @@ TEST_F(SafetensorsTest, ChecksumsCoverAllBytes) {
     other[at] ^= 1;
     Pointer bad = load(write("b", other), message);
     hfta_error error = {};
-    // The flipped bit may be in the checksum's key: then the file has no
-    // checksum.
+    // If the flipped bit is in the key of the checksum, the file counts as one
+    // without a checksum.
     if (!bad ||
         !hfta_safetensors_metadata(bad.get(), HFTA_SAFETENSORS_CHECKSUM))
       continue;

@@ -1,4 +1,4 @@
-//===- StatusTest.cpp - Codes, messages, shapes ---------------------------===//
+//===- StatusTest.cpp - Tests of status codes, messages and shapes --------===//
 
 #include "hfta/status.h"
 #include "hfta/tensor_view.h"

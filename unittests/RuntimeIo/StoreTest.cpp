@@ -25,8 +25,8 @@ constexpr uint64_t kPiece = HFTA_STORE_PIECE_BYTES;
 
 using StorePointer = std::unique_ptr<hfta_store, void (*)(hfta_store *)>;
 
-/// A buffer aligned to pages. Its bytes depend on `seed` and on their offset,
-/// so that extents and places can be told apart.
+/// A buffer aligned to pages. Each byte depends on `seed` and on its offset, so
+/// that bytes from a wrong extent or place are noticed.
 class Buffer {
 public:
   explicit Buffer(uint64_t size, unsigned seed = 0)
@@ -69,14 +69,14 @@ StorePointer make(const std::vector<uint64_t> &extents, const char *layers,
   return {store, hfta_store_close};
 }
 
-/// Returns the status and message of an operation as one text.
+/// Returns the status and the message of an operation as one text.
 std::string messageOf(hfta_status status, const hfta_error &error) {
   return std::to_string(status) + ": " +
          (status == HFTA_OK ? "" : error.message);
 }
 
-/// Tests with stores in the build folder, which is on a disk; /tmp may be
-/// memory.
+/// Tests that run with a store in a file and with one in memory. The file is in
+/// the build folder, because /tmp may be memory.
 class Stores : public testing::TestWithParam<const char *> {
 protected:
   StorePointer makeOne(const std::vector<uint64_t> &extents, int threads = 2) {
@@ -202,7 +202,8 @@ TEST_P(Stores, ServeSeveralThreads) {
 // Failures
 //===----------------------------------------------------------------------===//
 
-/// Returns the message of the first failure among three writes and three reads.
+/// Makes three writes and three reads. Returns the message of the first one
+/// that fails.
 std::string run(const char *layers) {
   StorePointer store = make({2 * kPage, kPage}, layers);
   Buffer written(3 * kPage, 5), read(3 * kPage);
@@ -238,12 +239,13 @@ TEST(FaultyMedium, AFlippedBitIsFound) {
       "4: spilled data have changed: expected a checksum of ";
   EXPECT_EQ(run("memory,faulty=flip:3").substr(0, expected.size()), expected);
   EXPECT_EQ(run("memory,faulty=flip:6").substr(0, expected.size()), expected);
-  // The corrupted bytes are written again before they are read.
+  // The first write is corrupted, but the same bytes are written again before
+  // they are read.
   EXPECT_EQ(run("memory,faulty=flip:1"), "0: ");
 }
 
-/// A read of an extent whose write has failed fails, whatever bytes the medium
-/// has there. Other extents stay as they were.
+/// After a failed write, reads of this extent fail too, whatever bytes the
+/// medium has there. Other extents stay readable.
 TEST(FaultyMedium, WhatWasNotWrittenIsNotRead) {
   const std::string expected =
       "4: cannot write 8192 bytes of spilled data at byte 0: No space left on "
@@ -267,7 +269,7 @@ TEST(FaultyMedium, WhatWasNotWrittenIsNotRead) {
             expected);
   ASSERT_EQ(readBack(1), HFTA_OK);
   EXPECT_EQ(memcmp(read.data(), first.data(), kPage), 0);
-  // The extent can be read once it is written.
+  // The extent becomes readable with the next successful write.
   ASSERT_EQ(write(0, second), HFTA_OK);
   ASSERT_EQ(readBack(0), HFTA_OK);
   EXPECT_TRUE(read == second);
@@ -316,7 +318,7 @@ TEST(FileMedium, FoldersThatCannotBeUsedAreRefused) {
   EXPECT_EQ(open("", HFTA_DISK_FOLDER "/cmake_install.cmake", kPage),
             "4: cannot spill in '" HFTA_DISK_FOLDER
             "/cmake_install.cmake': Not a directory");
-  // This file system is memory by another name.
+  // The file system at /dev/shm is memory.
   EXPECT_EQ(open("", "/dev/shm", kPage),
             "3: cannot spill in '/dev/shm': its file system is memory itself; "
             "name a folder on a disk with --spill-dir");
@@ -341,7 +343,8 @@ TEST(FileMedium, ADiskWithoutRoomShowsAtOnce) {
 }
 
 TEST(ThrottledMedium, TakesAsLongAsTheRateSays) {
-  // Each way takes 0.1 s, whether the two have a channel each or share one.
+  // A transfer takes 0.1 s in each direction, whether the directions share a
+  // channel or not.
   for (bool isShared : {false, true}) {
     StorePointer store =
         make({kPiece}, isShared ? "memory,throttled=2621440"
@@ -363,7 +366,7 @@ TEST(ThrottledMedium, TakesAsLongAsTheRateSays) {
 //===----------------------------------------------------------------------===//
 
 TEST(Crc32c, IsThatOfTheStandard) {
-  // The test vectors of RFC 3720, B.4.
+  // These are the test vectors of RFC 3720, B.4.
   std::vector<unsigned char> bytes(32, 0);
   EXPECT_EQ(hfta_crc32c(bytes.data(), 32), 0x8A9136AAu);
   bytes.assign(32, 0xFF);

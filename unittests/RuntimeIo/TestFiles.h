@@ -17,19 +17,19 @@
 
 namespace hfta_test {
 
-/// A test with a folder of its own, which is removed at the end.
+/// A test with a temporary folder of its own.
 class FileTest : public ::testing::Test {
 protected:
   void SetUp() override;
   void TearDown() override;
 
-  /// Returns a path in the test's folder.
+  /// Returns the path of a file in the test's folder.
   std::string path(const std::string &name) const;
 
-  /// Writes a file into the folder and returns its path.
+  /// Writes a file in the test's folder and returns its path.
   std::string write(const std::string &name, const std::string &bytes) const;
 
-  /// Returns the names in the folder, sorted.
+  /// Returns the sorted names of the files in the test's folder.
   std::vector<std::string> list() const;
 
 private:
@@ -38,24 +38,27 @@ private:
 
 std::string readFile(const std::string &path);
 
-/// Packs bytes as one gzip member.
+/// Returns the bytes, compressed as one gzip member.
 std::string gzip(const std::string &bytes);
 
-/// Returns the bytes of a value in the machine's byte order.
+/// Returns the bytes of the values, in the machine's byte order.
 template <typename T>
 std::string bytesOf(std::initializer_list<T> values) {
   return std::string(reinterpret_cast<const char *>(values.begin()),
                      values.size() * sizeof(T));
 }
 
-/// Returns an idx file: type code, extents, elements.
+/// Returns the bytes of an idx file with this type code, these extents and
+/// these elements.
 std::string idx(unsigned char type, std::initializer_list<uint32_t> extents,
                 const std::string &elements);
 
-/// Returns an npy file of version 1.0 with this dictionary.
+/// Returns the bytes of an npy file of version 1.0 with this dictionary as its
+/// header.
 std::string npy(const std::string &dictionary, const std::string &elements);
 
-/// Returns a safetensors file with this header.
+/// Returns the bytes of a safetensors file with this header and these bytes of
+/// data.
 std::string safetensors(const std::string &header, const std::string &bytes);
 
 struct DataCloser {
@@ -63,7 +66,7 @@ struct DataCloser {
 };
 using DataPointer = std::unique_ptr<hfta_data, DataCloser>;
 
-/// The arguments of a request to open a source.
+/// The arguments of a request to open a source of samples.
 struct Request {
   std::string path;
   hfta_data_format format;
@@ -74,24 +77,24 @@ struct Request {
   hfta_csv_header header = HFTA_CSV_HEADER_AUTO;
 };
 
-/// Opens a source; NULL, with the reason in `error`, if it is refused.
+/// Opens a source. If it is refused, returns null and the reason in `error`.
 DataPointer open(const Request &request, hfta_error &error);
 
-/// Opens a source that must be refused; returns "CODE: message".
+/// Opens a source that must be refused. Returns "CODE: message".
 std::string refusal(const Request &request);
 
-/// Returns all samples of a source, one after another.
+/// Returns the bytes of all samples of a source, one after another.
 std::string gatherAll(const hfta_data *data);
 
-/// Returns "1: message" for a status and its error.
+/// Returns "CODE: message" for an error, and "0" for success.
 std::string describe(hfta_status status, const hfta_error &error);
 
-/// Calls `check` with every proper prefix of `bytes`.
+/// Calls `check` with every proper prefix of `bytes`, including the empty one.
 void forEachTruncation(const std::string &bytes,
                        const std::function<void(const std::string &)> &check);
 
-/// Calls `check` `count` times with one to four bits of `bytes` flipped; every
-/// run flips the same bits.
+/// Calls `check` `count` times with a copy of `bytes` in which one to four
+/// random bits are flipped. The same bits are flipped in each run of the test.
 void forEachCorruption(const std::string &bytes, int count,
                        const std::function<void(const std::string &)> &check);
 

@@ -40,7 +40,7 @@ std::string numberText(double value, hfta_element_type precision) {
   return hfta_number_text(value, precision, buffer);
 }
 
-/// Returns the value of a finite 16-bit float.
+/// Returns the absolute value of a finite 16-bit float with this layout.
 double small(uint16_t bits, int exponentBits, int fractionBits) {
   int bias = (1 << (exponentBits - 1)) - 1;
   int exponent = bits >> fractionBits & ((1 << exponentBits) - 1);
@@ -51,8 +51,8 @@ double small(uint16_t bits, int exponentBits, int fractionBits) {
                     exponent - bias - fractionBits);
 }
 
-/// Checks the rounding of points halfway and almost halfway between all
-/// neighbours.
+/// Checks `round` for all floats of a 16-bit layout, for the points halfway
+/// between neighbours, and for the doubles next to these.
 void checkRounding(uint16_t (*round)(double), int exponentBits,
                    int fractionBits, uint16_t infinity) {
   for (uint16_t bits = 0; bits + 1 < infinity; ++bits) {
@@ -164,7 +164,8 @@ TEST(Text, WrittenNumbersReadBack) {
 }
 
 TEST(Text, DoesNotFollowTheLocale) {
-  // The test is skipped where no locale with a decimal comma is installed.
+  // The test needs a locale with a decimal comma, and is skipped if none is
+  // installed.
   if (!std::setlocale(LC_ALL, "de_DE.UTF-8") &&
       !std::setlocale(LC_ALL, "fr_FR.UTF-8"))
     GTEST_SKIP();

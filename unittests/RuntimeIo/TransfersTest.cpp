@@ -1,7 +1,7 @@
 //===- TransfersTest.cpp - Transfers of a store's file that go wrong ------===//
 //
-// The linker makes the runtime call this file's pread and pwrite instead of the
-// system's.
+// The linker's option --wrap makes the runtime call this file's pread and
+// pwrite instead of the system's.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/program.h"
@@ -23,11 +23,12 @@
 
 namespace {
 
-/// Makes the real transfer of at most a number of bytes.
+/// Transfers at most a given number of bytes with the system's function.
 using Real = std::function<ssize_t(size_t)>;
 
-/// A function that is called instead of a transfer, with its file descriptor
-/// and number of bytes. If it is empty, the real transfer is made.
+/// The function that is called instead of a transfer. Its arguments are the
+/// file descriptor, the number of bytes, and the real transfer. If it is empty,
+/// the real transfer is made.
 std::function<ssize_t(int, size_t, const Real &)> replacement;
 
 ssize_t transfer(int descriptor, size_t bytes, const Real &real) {
@@ -37,7 +38,7 @@ ssize_t transfer(int descriptor, size_t bytes, const Real &real) {
 } // namespace
 
 extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier): the linker gives these names.
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker prescribes the names.
 ssize_t __real_pread(int, void *, size_t, off_t);
 ssize_t __real_pwrite(int, const void *, size_t, off_t);
 ssize_t __wrap_pread(int, void *, size_t, off_t);
@@ -68,7 +69,7 @@ ssize_t failWith(int code) {
   return -1;
 }
 
-/// A store in a file, of one extent of two pieces.
+/// Tests of a store in a file, with one extent of two pieces.
 class FileTransfers : public testing::Test {
 protected:
   static constexpr uint64_t kBytes = 2 * kPiece;
@@ -97,7 +98,8 @@ protected:
   std::string write() {
     return messageOf(hfta_store_write(store, 0, 1, written.get(), &error));
   }
-  /// Reads the extent, and compares it with what was written.
+  /// Reads the extent and expects the written bytes. Returns the status and
+  /// message.
   std::string read() {
     Memory found = allocate();
     memset(found.get(), 99, kBytes);
@@ -114,8 +116,9 @@ protected:
   Memory written = allocate();
 };
 
-/// Each direct transfer is refused only once another one has begun, so that a
-/// second thread's is refused when the first thread has already turned direct
+/// Two threads turn from direct access to the page cache at the same time. Each
+/// direct transfer is refused only after another one has begun, so the second
+/// thread's transfer is refused when the first thread has already turned direct
 /// access off.
 TEST_F(FileTransfers, ThreadsThatTurnToTheCacheAtOnceGoOn) {
   std::mutex mutex;
@@ -140,8 +143,8 @@ TEST_F(FileTransfers, WhatIsInvalidForAnotherReasonFails) {
   EXPECT_NE(message.find("Invalid argument"), std::string::npos) << message;
 }
 
-/// Short transfers of whole pages can go on with direct access, those that end
-/// within a page can't.
+/// After a short transfer of whole pages, direct access can go on; after one
+/// that ends within a page, it can't.
 TEST_F(FileTransfers, GoOnWhereOneHasStopped) {
   for (size_t most : {size_t(kPage), size_t(100000)}) {
     replacement = [most](int, size_t bytes, const Real &real) {

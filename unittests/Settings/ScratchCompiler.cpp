@@ -1,7 +1,7 @@
 //===- ScratchCompiler.cpp - hftac with one more setting ------------------===//
 //
-// Shows that a record alone defines a setting: this one isn't in Settings.def,
-// and no code names it.
+// This compiler has one more setting than hftac. It shows that a record alone
+// defines a setting: the setting isn't in Settings.def, and no code names it.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
@@ -15,9 +15,9 @@ int main(int argc, char **argv) {
                           "memory for nothing", "none", "SIZE",
                           "memory for nothing at all", setting_traits::None,
                           [](Job &job) -> SettingRef {
-                            // No member of a job is made for this record, so it
-                            // shares that of a setting that the test leaves
-                            // out.
+                            // Job has no member for this record, so it shares
+                            // the member of a setting that the test doesn't
+                            // use.
                             return &job.clusterPointToPoint;
                           }});
   return runDriver(argc, argv);

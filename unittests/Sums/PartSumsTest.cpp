@@ -1,8 +1,8 @@
-//===- PartSumsTest.cpp - Sums of parts beside their terms ----------------===//
+//===- PartSumsTest.cpp - Tests of sums of parts of a tensor --------------===//
 //
-// The ops run through all of the compiler's phases. Whatever a kernel computes,
-// the sums of its parts must equal, to the last bit, a loop over the rows that
-// it has stored.
+// Tests hfta.part_sums. The ops run through all phases of the compiler. Even if
+// they are computed in the kernel that computes the terms, the sums must have
+// the same bits as sums in a loop over the stored rows.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -21,12 +21,13 @@ using Sizes = std::vector<int64_t>;
 
 constexpr int64_t kCopies = 2;
 
-/// A case: `ops` compute `y`, which is summed, and perhaps another tensor, `z`,
-/// of its shape.
+/// A case. `ops` compute the tensor `y` of shape `shape`, whose parts of
+/// `length` rows are summed for each index of the axis `column`. If `hasOther`,
+/// they also compute `z` of the same shape, which is summed too.
 struct PartsCase {
   std::string name;
-  /// The names and shapes of the tensors that `ops` read; ELEMENT is their
-  /// element type.
+  /// The names and shapes of the tensors that `ops` read. In the text of `ops`,
+  /// ELEMENT stands for the element type.
   std::vector<std::pair<std::string, Sizes>> inputs;
   std::string ops;
   Sizes shape;
@@ -61,9 +62,9 @@ void replaceAll(std::string &text, const std::string &from,
     text.replace(at, from.size(), to);
 }
 
-/// Prints a task that writes the summed tensor and its sums. In ops, COPIES
-/// stands for the element type and encoding of copies' tensors, and TYPE for
-/// y's type.
+/// Prints a module with a task that writes y, and z if the case has it, and
+/// their sums. In `ops`, COPIES stands for the element type and the encoding of
+/// an arrayed tensor, and TYPE for the type of y.
 std::string printModule(const PartsCase &parts, const std::string &element) {
   std::string type = printType(parts.shape), declared, reads, sums, writes;
   Sizes rows = parts.shape;
@@ -119,7 +120,7 @@ const T *find(JitProgram &program, const std::string &name, int64_t copy) {
   return static_cast<const T *>(program.at(*program.find(name), copy));
 }
 
-/// Returns the numbers of a column's elements in the order of its rows.
+/// Returns the linear indices of a column's elements, in the order of the rows.
 Sizes findRows(const PartsCase &parts, int64_t column) {
   Sizes numbers;
   int64_t inner = 1;
@@ -175,7 +176,7 @@ void checkParts(const PartsCase &parts, const std::string &element) {
   }
 }
 
-/// Prints a convolution that is followed by an elementwise op.
+/// Prints a convolution %c and its relu, %y.
 std::string printConvolution(const std::string &attributes,
                              const std::string &types) {
   return "%c = hfta.conv %x, %w {dilations = array<i64: 1, 1>, " + attributes +
@@ -195,9 +196,9 @@ const char *const kRows = "affine_map<(m, n, k) -> (m, k)>, "
                           "affine_map<(m, n, k) -> (n, k)>, "
                           "affine_map<(m, n, k) -> (m, n)>";
 
-/// Cases of products in tiles, with their parts along rows and along columns,
-/// with and without tensor cores; of elements in both layouts; and of parts
-/// that end at both sides' ends.
+/// Returns the cases: elementwise ops in both layouts; products in tiles whose
+/// parts lie along rows or along columns, with and without tensor cores; and
+/// parts that end where either side of a product ends.
 std::vector<PartsCase> partsCases() {
   return {
       {"alone", {{"x", {64, 10}}}, "%y = hfta.neg %x : TYPE", {64, 10}, 1, 16},

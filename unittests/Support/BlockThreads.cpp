@@ -1,4 +1,4 @@
-//===- BlockThreads.cpp - Kernels whose threads work together -------------===//
+//===- BlockThreads.cpp - Execution of a GPU's thread blocks --------------===//
 
 #include "BlockThreads.h"
 #include "Fibers.h"
@@ -36,7 +36,7 @@ bool BlockThreads::load(ExecutionEngine &engine) {
 }
 
 namespace {
-/// A running block, and the order in which its threads run.
+/// A thread block that is running, and the order in which its threads run.
 class RunningBlock {
 public:
   RunningBlock(const BlockRun &blocks, int64_t first)
@@ -50,9 +50,9 @@ public:
     blocks.kernel(blocks.buffers, first + current, blocks.last);
   }
 
-  /// Returns the thread that runs next. The last one runs first, so that a
-  /// value that a thread writes too late is missing; with a seed, each round
-  /// has another random order.
+  /// Chooses the thread that runs next. By default the last thread runs first,
+  /// so that a thread that reads a value before another one has written it gets
+  /// a wrong value. With a seed, each round has another random order.
   unsigned chooseThread() {
     if (next == blocks.threads) {
       next = 0;
@@ -64,7 +64,7 @@ public:
 
 private:
   const BlockRun &blocks;
-  int64_t first; ///< item
+  int64_t first; ///< the number of the block's first item
   std::vector<unsigned> order;
   unsigned next, current = 0;
   std::mt19937 random;

@@ -1,8 +1,8 @@
-//===- BlockThreads.h - Kernels whose threads work together -----*- C++ -*-===//
+//===- BlockThreads.h - Execution of a GPU's thread blocks ------*- C++ -*-===//
 //
-// Runs kernels that were compiled for the threads of a GPU in this process. Of
-// a block whose threads wait for each other, one thread runs until it waits,
-// then another one.
+// Runs kernels that were compiled for the threads of a GPU in this process. The
+// threads of a block are run one at a time: when a thread has to wait for
+// others, another one continues.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_SUPPORT_BLOCKTHREADS_H
@@ -14,32 +14,31 @@
 
 namespace mlir::hfta {
 
-/// A run of all blocks of a kernel.
+/// The arguments for running all blocks of a kernel once.
 struct BlockRun {
   hfta_kernel kernel;
   void *const *buffers;
   int64_t items;
-  unsigned threads; ///< the number of a block's threads
-  /// The kernel's last argument, in place of scratch memory: tensor maps or
-  /// null.
+  unsigned threads; ///< number of threads per block
+  /// The last argument of the kernel, which takes the place of scratch memory:
+  /// the tensor maps, or null.
   void *last = nullptr;
-  uint32_t copy = 0; ///< the copy's number, as threads get it
-  /// Chooses one of the orders in which threads run; 0: the last thread runs
-  /// first.
+  uint32_t copy = 0; ///< the number of the copy that threads read
+  /// The seed for the order in which threads run; 0: the last thread first.
   uint32_t seed = 0;
 };
 
 class BlockThreads {
 public:
-  /// Finds the symbols of a module that `hfta-emulate-gpu` has rewritten. False
-  /// if it hasn't been.
+  /// Finds the symbols that `hfta-emulate-gpu` has added to the module. Returns
+  /// false if they don't exist.
   bool load(ExecutionEngine &engine);
 
-  /// Runs a launch for the copies of a call. False if a block's threads don't
-  /// all wait equally often.
+  /// Runs a launch for all copies of a call. Returns false if the threads of a
+  /// block don't all wait equally often.
   bool run(const hfta_task_call &call, const hfta_launch &launch) const;
-  /// Runs a kernel's blocks. False in the same case, or if they misuse a
-  /// function that they call.
+  /// Runs all blocks of a kernel. Returns false if the threads of a block don't
+  /// all wait equally often, or misuse a function of the GPU.
   bool run(const BlockRun &blocks) const;
 
 private:

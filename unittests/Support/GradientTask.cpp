@@ -1,4 +1,4 @@
-//===- GradientTask.cpp - A function compiled with its gradients ----------===//
+//===- GradientTask.cpp - Gradients of a function, as a task --------------===//
 
 #include "GradientTask.h"
 
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// A fixed number in [0.5, 1.5) for each element of the loss' weights.
+/// Returns the weights of the loss: a fixed number in [0.5, 1.5) per element.
 static DenseElementsAttr makeWeights(RankedTensorType type) {
   std::vector<double> values;
   for (int64_t index = 0; index < type.getNumElements(); ++index)
@@ -25,7 +25,7 @@ static std::string getOperandName(unsigned index) {
 }
 
 namespace {
-/// Builds the module that holds the one task.
+/// Builds a module whose only task computes the loss and its gradients.
 class TaskModule {
 public:
   TaskModule(ModuleOp module, func::FuncOp function, ArrayRef<bool> arrayed,
@@ -59,7 +59,7 @@ public:
       if (gradient)
         WriteOp::create(builder, loc, gradient, name, IntegerAttr());
     func::ReturnOp::create(builder, loc);
-    // The function's model goes as well, if it stands in one.
+    // Erases the function, or the whole model that contains it.
     if (auto model = function->getParentOfType<ModelOp>())
       model.erase();
     else

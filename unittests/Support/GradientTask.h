@@ -1,8 +1,8 @@
-//===- GradientTask.h - A function compiled with its gradients --*- C++ -*-===//
+//===- GradientTask.h - Gradients of a function, as a task ------*- C++ -*-===//
 //
-// Compiles loss = sum(weights * f(operands)) and its gradients through all of
-// the compiler's phases and runs it in this process, so that derivative rules
-// and lowerings are checked together.
+// Compiles loss = sum(weights * f(operands)) and its gradients through all
+// phases of the compiler and runs them in this process, so that derivative
+// rules and lowerings are tested together.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_SUPPORT_GRADIENTTASK_H
@@ -18,12 +18,14 @@
 
 namespace mlir::hfta {
 
-/// A comparison of one element of an operand of one copy.
+/// The computed and the measured derivative of the loss by one element of an
+/// operand.
 struct GradientElement {
   unsigned operand = 0;
   int64_t copy = 0, index = 0;
-  double computed = 0; ///< its entry of the computed gradient
-  double above = 0;    ///< the loss' slopes towards larger and smaller values
+  double computed = 0; ///< the element's entry in the computed gradient
+  double above = 0;    ///< the slope of the loss towards larger values, by a
+                       ///< one-sided difference
   double below = 0;
 
   double getMeasured() const { return (above + below) / 2; }
@@ -31,26 +33,27 @@ struct GradientElement {
 
 class GradientTask {
 public:
-  /// Compiles `function`, in `module`, which maps plain f64 (or integer)
-  /// tensors to such tensors; its results that are floats enter the loss.
-  /// Operand i is arrayed over `copies` where arrayed[i] is true, and has a
-  /// gradient if it holds floats. Null, with diagnostics, if it does not
-  /// compile; the module is used up.
+  /// Compiles `function`, which is in `module` and maps f64 or integer tensors
+  /// of one copy to such tensors. The loss is formed of the results that are
+  /// floats. Operand i is arrayed over `copies` if arrayed[i] is true, and has
+  /// a gradient if it holds floats. Emits diagnostics and returns null if it
+  /// doesn't compile. Modifies and consumes the module.
   static std::unique_ptr<GradientTask> compile(ModuleOp module,
                                                func::FuncOp function,
                                                llvm::ArrayRef<bool> arrayed,
                                                int64_t copies);
 
   unsigned getNumOperands() const { return operands; }
-  /// Returns the operand's entry in the program's table.
+  /// Returns the operand's entry in the program's table of tensors.
   const hfta_tensor &getOperand(unsigned index) const;
-  /// Returns one copy's elements.
+  /// Returns the address of one copy's elements.
   void *at(const hfta_tensor &tensor, int64_t copy) {
     return program->at(tensor, copy);
   }
 
-  /// Computes finite differences in steps of `step`, for up to `most` elements
-  /// of each float operand of each copy, spread evenly over the operand.
+  /// Calls `callback` with the finite differences in steps of `step`. Measures
+  /// up to about `most` elements of each float operand of each copy, spread
+  /// evenly over the operand.
   void measure(double step, int64_t most,
                llvm::function_ref<void(const GradientElement &)> callback);
 

@@ -1,4 +1,4 @@
-//===- JitProgram.cpp - A compiled program in this process ----------------===//
+//===- JitProgram.cpp - A program compiled into this process --------------===//
 
 #include "JitProgram.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
@@ -123,7 +123,8 @@ JitProgram::~JitProgram() {
     std::free(memory);
 }
 
-/// Runs launches whose threads wait for each other block by block.
+/// Runs a task. If kernels compute by threads, launches with thread blocks run
+/// block by block.
 void JitProgram::run(const hfta_task &task) {
   hfta_task_call call = {&task,   segments.data(), keeps.get(), copies.data(),
                          nullptr, program->copies, -1};

@@ -1,4 +1,4 @@
-//===- JitProgram.h - A compiled program in this process --------*- C++ -*-===//
+//===- JitProgram.h - A program compiled into this process ------*- C++ -*-===//
 
 #ifndef HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
 #define HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
@@ -15,35 +15,35 @@
 
 namespace mlir::hfta {
 
-/// Whether HFTA_TEST_KERNELS is `threads`.
+/// Returns whether the environment variable HFTA_TEST_KERNELS is `threads`.
 bool computesByThreads();
 
-/// Lowers a module of tasks, of phase `train`, to phase `llvm`. Where
+/// Lowers a module of tasks from phase `train` to phase `llvm`. If
 /// HFTA_TEST_KERNELS is `threads`, kernels compute element by element, as the
 /// threads of a GPU do.
 LogicalResult lowerTasks(ModuleOp module);
 
-/// A module of phase `llvm`, compiled to memory, with its segments filled from
-/// their images.
+/// A program of phase `llvm`, compiled into memory. Its segments are filled
+/// from their images.
 class JitProgram {
 public:
-  /// Creates a program of `module`, which may be destroyed afterwards. Null,
-  /// with a message on stderr, if LLVM refuses the module.
+  /// Creates a program from a module of phase `llvm`, which may be destroyed
+  /// afterwards. If LLVM refuses the module, prints a message to stderr and
+  /// returns null.
   static std::unique_ptr<JitProgram> create(ModuleOp module, int threads);
-  /// Compiles the text of a module of tasks, of phase `train`, that lacks its
-  /// job; the job is inference of `copies` copies. Null, with diagnostics, if
-  /// it doesn't compile.
+  /// Compiles the text of a module of tasks of phase `train` without a job; the
+  /// job becomes inference of `copies` copies. Emits diagnostics and returns
+  /// null if it doesn't compile.
   static std::unique_ptr<JitProgram> compile(llvm::StringRef text,
                                              int64_t copies, int threads);
   ~JitProgram();
 
-  /// Runs the first task of a part for all copies.
+  /// Runs the first task of this part, such as "infer", for all copies.
   void run(llvm::StringRef part);
   /// Returns the tensor of this name, or null if the program has none. If
-  /// `copy` isn't -1, a tensor that belongs to one copy alone has to be that
-  /// copy's.
+  /// `copy` isn't -1, ignores tensors that belong to another copy alone.
   const hfta_tensor *find(llvm::StringRef name, int64_t copy = -1) const;
-  /// Returns one copy's elements.
+  /// Returns the address of one copy's elements.
   void *at(const hfta_tensor &tensor, int64_t copy);
 
 private:
@@ -52,13 +52,13 @@ private:
   void run(const hfta_task &task);
 
   std::unique_ptr<ExecutionEngine> engine;
-  std::optional<BlockThreads> blocks; ///< set where the threads of blocks
-                                      ///< compute
+  std::optional<BlockThreads> blocks; ///< set if kernels compute by threads
   const hfta_program *program = nullptr;
   hfta_pool *pool = nullptr;
   std::vector<void *> segments;
   std::vector<int32_t> copies;
-  std::unique_ptr<bool[]> keeps; ///< for each copy, whether it is kept; all are
+  std::unique_ptr<bool[]> keeps; ///< for each segment, whether it has a slab
+                                 ///< for each copy: all true
 };
 
 } // namespace mlir::hfta

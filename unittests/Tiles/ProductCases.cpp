@@ -1,4 +1,4 @@
-//===- ProductCases.cpp - Kernels of matrices and convolutions ------------===//
+//===- ProductCases.cpp - Kernels of matrix products and convolutions -----===//
 
 #include "ProductCases.h"
 
@@ -72,7 +72,7 @@ static std::string printName(const Convolution &own) {
                  printTile(own.tile));
 }
 
-/// Pads images along their rows and columns.
+/// Pads images by `by` zeros on each side of their rows and columns.
 static TextTensor padImages(ProductText &text, const TextTensor &from,
                             int64_t by) {
   if (by == 0)
@@ -80,8 +80,8 @@ static TextTensor padImages(ProductText &text, const TextTensor &from,
   return text.pad(from, {{0, 0}, {by, by}, {by, by}, {0, 0}});
 }
 
-/// Adds weights that are stored with channels last, and are read with taps
-/// last.
+/// Adds an argument for the weights. They are stored with channels as the last
+/// axis, and transposed so that taps are the last axes.
 static TextTensor addWeights(ProductText &text, const Convolution &own) {
   TextTensor stored = text.addArgument(
       {own.outputs, own.taps, own.taps, own.channels}, own.type);

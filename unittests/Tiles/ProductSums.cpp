@@ -40,7 +40,7 @@ public:
   ProductSums result;
 
 private:
-  /// Moves into each element of `to` the element of `from` at the indices that
+  /// Computes `to`: each element is the element of `from` at the indices that
   /// `find` returns, or `otherwise` if it returns none.
   void move(Value from, Value to,
             llvm::function_ref<std::optional<Indices>(const Indices &)> find,
@@ -54,13 +54,12 @@ private:
   DenseMap<Value, std::vector<float>> tensors;
 };
 
-/// The number of an element, which grows by a constant with each step of a
-/// loop.
+/// The linear index of a tensor's element as an affine function of the loops.
 struct ElementNumber {
   ElementNumber(AffineMap map, ArrayRef<int64_t> shape);
 
   int64_t first;
-  SmallVector<int64_t> steps; ///< the growth by each loop
+  SmallVector<int64_t> steps; ///< the increment per step of each loop
 };
 
 /// Adds up the products of two tensors in nested loops.

@@ -1,6 +1,7 @@
-//===- ProductSums.h - Expected sums of a kernel's product -----*- C++ -*--===//
+//===- ProductSums.h - Expected sums of a kernel's product ----------------===//
 //
-// Executes a kernel op by op, as it is on tensors, and sums its product in f64.
+// Interprets a kernel op by op before its lowering, and computes the sums of
+// its product in f64.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_TILES_PRODUCTSUMS_H
@@ -14,7 +15,7 @@ namespace mlir::hfta {
 
 struct ProductSums {
   std::vector<double> sums;
-  std::vector<double> sizes; ///< the sums of the products' absolute values
+  std::vector<double> sizes; ///< sums of the products' absolute values
 };
 
 /// Returns the sums of a kernel that `ProductText` has written, for these

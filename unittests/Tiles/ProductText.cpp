@@ -17,7 +17,7 @@ static std::string print(const Numbers &numbers) {
   return text;
 }
 
-/// Prints dimensions as "d0, d1", in the given order.
+/// Prints affine dimensions as "d0, d1", in the order of `numbers`.
 static std::string printDims(const Numbers &numbers) {
   std::string text;
   for (int64_t number : numbers)
@@ -172,8 +172,8 @@ TextTensor ProductText::expand(const TextTensor &from,
   return reshape("expand", from, groups, std::move(shape), rest);
 }
 
-/// Prints the kinds of loops: those of the result are parallel, the others are
-/// reductions.
+/// Prints the iterator types of loops: those in the result's indices are
+/// parallel, the others are reductions.
 static std::string printKinds(const ProductLoops &loops) {
   llvm::SmallVector<llvm::StringRef> all, kept;
   llvm::StringRef(loops.all).split(all, ", ");
@@ -185,7 +185,8 @@ static std::string printKinds(const ProductLoops &loops) {
   return kinds;
 }
 
-/// Prints an operand's element as f32, with this name.
+/// Prints the op that widens the operand's element `name` to f32, or nothing if
+/// it is f32 already.
 static std::string printFactor(const std::string &type,
                                const std::string &name) {
   if (type == "f32")

@@ -35,7 +35,8 @@ static constexpr char kWarps[] = "product",
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// Stores a number of so few bits that each format represents it.
+/// Stores a number in the given format. The number must have so few significant
+/// bits that each format represents it exactly.
 static void store(Type type, float number, int64_t at, char *to) {
   uint32_t bits;
   std::memcpy(&bits, &number, sizeof(bits));
@@ -45,7 +46,7 @@ static void store(Type type, float number, int64_t at, char *to) {
   }
   auto half = uint16_t(bits >> 16);
   if (type.isF16()) {
-    // The format has 5 bits of exponent and the first bits of the fraction.
+    // f16 has 5 bits of exponent, and the upper bits of the fraction.
     int exponent = int(bits >> 23 & 0xFF) - 127 + 15;
     half = number == 0
                ? 0
@@ -56,29 +57,28 @@ static void store(Type type, float number, int64_t at, char *to) {
 }
 
 namespace {
-/// The memory of an argument's copies, with NaNs before, after and between
-/// them.
+/// The memory of an argument for all copies. NaNs surround each copy, so that
+/// reads outside of it are noticed.
 class ArgumentMemory {
 public:
   ArgumentMemory(RankedTensorType type, int64_t copies, std::mt19937 &random);
 
   char *getAddress(int64_t copy) { return begin + copy * stride; }
-  /// Returns the bytes from copy to copy; 0 if all copies share one.
+  /// Returns the distance of copies in bytes; 0 if all copies share one.
   uint64_t getStride() const { return stride; }
   const std::vector<float> &getFirst() const { return first; }
 
 private:
-  static constexpr uint64_t kGap = 256; ///< bytes around copies, and their
-                                        ///< alignment
+  static constexpr uint64_t kGap = 256; ///< gap and alignment in bytes
   std::vector<char> bytes;
   char *begin;
   uint64_t stride = 0;
-  std::vector<float> first; ///< the first copy's numbers
+  std::vector<float> first; ///< the numbers of the first copy
 };
 } // namespace
 
-/// Returns a number of a random magnitude, so that sums depend on the order of
-/// terms.
+/// Returns a random number of random magnitude, so that the order of terms
+/// changes the bits of their sum.
 static float draw(std::mt19937 &random) {
   float size = std::ldexp(1.0F, int(random() % 8) - 4);
   return (float(random() % 33) - 16) * size / 16;
@@ -109,21 +109,24 @@ ArgumentMemory::ArgumentMemory(RankedTensorType type, int64_t copies,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An aligned unit of the block of maps that a kernel gets.
+/// A piece of the block of tensor maps, with the alignment that the block
+/// needs.
 struct alignas(HFTA_MAP_ALIGNMENT) MapUnit {
   char bytes[HFTA_MAP_ALIGNMENT];
 };
 
-/// A kernel compiled both for warps and for warp groups, in this process.
+/// A kernel that is compiled into this process twice, for warps and for warp
+/// groups.
 class Kernels {
 public:
   bool compile(const std::string &text);
   bool hasMaps() const { return getMaps() != nullptr; }
-  /// Runs all blocks of each copy. False if threads deadlock.
+  /// Runs all blocks of the kernel `name` for each copy, with threads in the
+  /// order that `seed` chooses. Returns false if threads deadlock.
   bool run(const std::string &name, MutableArrayRef<ArgumentMemory> arguments,
            uint32_t seed, std::vector<std::vector<float>> &results);
 
-  /// Returns the kernel before its lowering.
+  /// Returns the kernel as it was before its lowering.
   func::FuncOp getKernel() const {
     return original.get().lookupSymbol<func::FuncOp>(kWarps);
   }
@@ -145,7 +148,7 @@ private:
   BlockThreads blocks;
 };
 
-/// A tensor map as a program's table states it.
+/// A tensor map in the form that a program's table has.
 struct MapOfTable {
   explicit MapOfTable(DictionaryAttr map);
 
@@ -225,7 +228,8 @@ static hfta_cu_result encode(hfta_cu_tensor_map *map, int type, uint32_t rank,
                                   steps, interleave, swizzle, promotion, fill);
 }
 
-/// Makes the tensor maps as the runtime does before it launches the kernel.
+/// Encodes the tensor maps into `block`, as the runtime does before it launches
+/// the kernel. Returns whether that succeeds.
 bool Kernels::makeMaps(MutableArrayRef<ArgumentMemory> arguments,
                        uint64_t copies, std::vector<MapUnit> &block) const {
   std::vector<MapOfTable> own;

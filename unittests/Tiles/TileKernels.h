@@ -1,7 +1,7 @@
 //===- TileKernels.h - Products by warps and by warp groups -----*- C++ -*-===//
 //
-// Compiles a kernel that is a product, in tiles, for the threads of a GPU, and
-// compares in this process the result of warp groups with that of warps.
+// Compiles kernels of tiled products for the threads of a GPU, runs them in
+// this process, and compares the results of warp groups with those of warps.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_TILES_TILEKERNELS_H
@@ -15,19 +15,20 @@
 namespace mlir::hfta {
 
 struct ProductCase {
-  std::string name; ///< for messages
-  std::string text; ///< by `ProductText`
-  /// Whether a producer warp copies operands by tensor maps.
+  std::string name; ///< name for messages
+  std::string text; ///< text by `ProductText`
+  /// Whether a producer warp is expected to copy the operands by tensor maps.
   bool hasMaps;
   int64_t copies = 1;
-  std::vector<size_t> shared = {}; ///< arguments that all copies share
-  /// The number of other orders in which threads run.
+  std::vector<size_t> shared = {}; ///< the arguments that all copies share
+  /// The number of further orders of threads in which the kernel runs.
   uint32_t seeds = 0;
 };
 
 std::ostream &operator<<(std::ostream &os, const ProductCase &own);
 
-/// Expects that both give the same bits, which are near the exact sums.
+/// Expects that warps and warp groups compute the same bits, and that these are
+/// near the exact sums.
 void expectBitsOfWarps(const ProductCase &own);
 
 } // namespace mlir::hfta

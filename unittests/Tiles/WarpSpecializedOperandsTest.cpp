@@ -1,7 +1,8 @@
-//===- WarpSpecializedOperandsTest.cpp - Where boxes come from ------------===//
+//===- WarpSpecializedOperandsTest.cpp - Operands by tensor maps ----------===//
 //
-// Between an argument and a product there may be slices, pads, reshapes and
-// transposes: if together they read a box, a producer warp copies it.
+// An operand of a product may be derived from an argument by slices, pads,
+// reshapes and transposes. If a tile of it is still one box of the argument, a
+// producer warp copies it by a tensor map.
 //===----------------------------------------------------------------------===//
 
 #include "ProductText.h"
@@ -13,15 +14,16 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Tests products whose left operand is derived from an argument.
+/// Tests of products whose left operand is derived from an argument.
 class WarpSpecializedOperands : public testing::Test {
 protected:
   TextTensor addArgument(Numbers shape) {
     return text.addArgument(std::move(shape), "bf16");
   }
 
-  /// Multiplies the operand, a matrix or a tensor that `loops` index, by a
-  /// matrix of 40 columns, and as many terms as the operand's last axis has.
+  /// Multiplies the operand by a matrix of 40 columns, which has as many terms
+  /// as the operand's last axis. The operand is a matrix, or a tensor with the
+  /// indices that `loops` state. Expects a copy by tensor maps if `hasMaps`.
   void expectBits(const TextTensor &lhs, bool hasMaps) {
     expectBits(lhs, {"m, n, k", "m, k", "n, k", "m, n"}, hasMaps);
   }
@@ -44,7 +46,7 @@ protected:
   ProductText text;
 };
 
-/// Loops like those of a convolution of single taps.
+/// The loops of a convolution with filters of one tap.
 const ProductLoops kImages = {"n, y, k, x, m", "n, y, x, k", "m, k",
                               "n, y, x, m"};
 
@@ -87,7 +89,8 @@ TEST_F(WarpSpecializedOperands, AreSlicesTwice) {
   expectBits(text.slice(some, {1, 3, 8}, {1, 72, 64}, {72, 64}), true);
 }
 
-/// Zeros must begin where the slice ends, not where memory does.
+/// A tensor map has zeros only outside of the argument's memory, but here they
+/// must begin where the slice ends.
 TEST_F(WarpSpecializedOperands, AreAPaddedSlice) {
   TextTensor all = text.widen(addArgument({3, 10, 10, 32}));
   TextTensor some = text.slice(all, {0, 2, 2, 0}, {3, 6, 6, 32});
@@ -179,7 +182,7 @@ TEST_F(WarpSpecializedOperands, AreImagesOfAnotherOrder) {
   expectBits(text.transpose(images, {1, 0, 2, 3}), kImages, true);
 }
 
-/// The padding is transposed along with its axis.
+/// The padding is transposed together with its axis.
 TEST_F(WarpSpecializedOperands, AreTransposedAndPadded) {
   TextTensor images = text.widen(addArgument({6, 2, 7, 32}));
   TextTensor turned = text.transpose(images, {1, 0, 2, 3});
@@ -218,7 +221,7 @@ TEST_F(WarpSpecializedOperands, AreASliceThatIsCollapsed) {
   expectBits(text.collapse(some, "[0, 1, 2], [3]", {192, 64}), true);
 }
 
-/// The rows of the matrix aren't equally far apart.
+/// The distance between rows of the matrix isn't constant, so no box has them.
 TEST_F(WarpSpecializedOperands, ArePartsOfImagesThatAreCollapsed) {
   TextTensor images = text.widen(addArgument({3, 8, 10, 64}));
   TextTensor some = text.slice(images, {0, 0, 1, 0}, {3, 8, 8, 64});
@@ -237,8 +240,8 @@ TEST_F(WarpSpecializedOperands, ArePaddedAndCollapsed) {
   expectBits(text.collapse(padded, "[0, 1, 2], [3]", {192, 32}), false);
 }
 
-/// Tiles of parts of rows are boxes of the matrix, others would take several
-/// boxes.
+/// A tile that is part of a row of the tensor is one box of the matrix; with
+/// shorter rows, it would be several boxes.
 TEST_F(WarpSpecializedOperands, AreExpandedIntoLongRows) {
   TextTensor matrix = text.widen(addArgument({256, 32}));
   expectBits(text.expand(matrix, "[0, 1, 2], [3]", {1, 2, 128, 32}), kImages,
@@ -257,14 +260,15 @@ TEST_F(WarpSpecializedOperands, HaveAxesOfOneElement) {
 }
 
 //===----------------------------------------------------------------------===//
-// Others
+// Computed and shared operands
 //===----------------------------------------------------------------------===//
 
 TEST_F(WarpSpecializedOperands, AreComputed) {
   expectBits(text.makePositive(text.widen(addArgument({72, 64}))), false);
 }
 
-/// Tests the right operand in the ways of the left one.
+/// Both operands are derived: the left one is transposed, the right one is a
+/// slice.
 TEST_F(WarpSpecializedOperands, AreOnBothSides) {
   TextTensor lhs = text.widen(addArgument({64, 72}));
   TextTensor all = text.widen(addArgument({100, 56}));

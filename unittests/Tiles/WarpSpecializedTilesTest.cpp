@@ -1,8 +1,8 @@
 //===- WarpSpecializedTilesTest.cpp - Tiles with a producer warp ----------===//
 //
-// Where a producer warp copies both operands box by box, warp groups compute
-// the bits that warps compute of a product on the same chip. Convolutions are
-// tested by WarpSpecializedConvolutionsTest.cpp.
+// Warp groups must compute the bits that warps compute on the same chip, if a
+// producer warp copies both operands of a matrix product box by box.
+// WarpSpecializedConvolutionsTest.cpp tests convolutions.
 //===----------------------------------------------------------------------===//
 
 #include "ProductCases.h"
@@ -23,9 +23,9 @@ TEST_P(WarpSpecializedTiles, HaveTheBitsOfWarps) {
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// Returns all tiles with both layouts of each operand, for several numbers of
-/// steps: ring buffers of one to four places, and some that go around more than
-/// once.
+/// Returns products with all tile shapes and both layouts of each operand. They
+/// have 1, 2, 4 or 7 steps, so that ring buffers have one to four places, and
+/// some wrap around.
 std::vector<ProductCase> getTiles() {
   std::vector<ProductCase> cases;
   for (const TileShape &shape : kTileShapes)
@@ -50,7 +50,7 @@ std::vector<ProductCase> getTiles() {
 INSTANTIATE_TEST_SUITE_P(Bf16, WarpSpecializedTiles,
                          testing::ValuesIn(getTiles()));
 
-/// Returns tiles whose groups of threads each have a part of the terms.
+/// Returns products in which groups of threads share the terms.
 std::vector<ProductCase> getGroups() {
   std::vector<ProductCase> cases;
   for (int64_t groups : {2, 4})
@@ -64,7 +64,7 @@ std::vector<ProductCase> getGroups() {
                                  !isTurned,
                                  "bf16",
                                  "bf16"};
-        // The groups and the producer would be more threads than a block may
+        // Four groups and the producer would have more threads than a block may
         // have.
         bool hasMaps = groups == 2;
         cases.push_back(product.makeCase(hasMaps));
@@ -77,7 +77,8 @@ std::vector<ProductCase> getGroups() {
 INSTANTIATE_TEST_SUITE_P(Groups, WarpSpecializedTiles,
                          testing::ValuesIn(getGroups()));
 
-/// Returns products of other types, numbers of places, and numbers of terms.
+/// Returns products with other types, and with other numbers of rows, columns
+/// and terms.
 std::vector<ProductCase> getOthers() {
   const std::vector<MatrixProduct> products = {
       {64, 64, 16, {64, 64, 16, 4, 4, 1}, true, true, "bf16", "bf16"},
@@ -88,13 +89,15 @@ std::vector<ProductCase> getOthers() {
       {133, 70, 512, {64, 64, 16, 4, 4, 1}, false, false, "f32", "tf32"},
       {64, 40, 96, {64, 32, 32, 2, 4, 1}, false, false, "f32", "tf32"},
       {64, 16, 192, {64, 16, 32, 2, 2, 2}, false, false, "f32", "tf32"},
-      // The terms, or those of a group, end within a step.
+      // The number of terms, or that of a group's terms, isn't a multiple of a
+      // step's terms.
       {64, 64, 48, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16"},
       {72, 64, 104, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16"},
       {64, 64, 96, {64, 64, 32, 4, 4, 2}, true, true, "bf16", "bf16"},
-      // The ring buffer goes around many times.
+      // The ring buffer wraps around many times.
       {64, 64, 2048, {64, 64, 16, 4, 4, 1}, false, true, "bf16", "bf16"},
-      // There are batches, with places that don't fill whole tiles.
+      // These products have batches; in most, rows or columns don't fill whole
+      // tiles.
       {64, 64, 64, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16", 3},
       {72, 40, 96, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16", 2},
       {40, 72, 128, {64, 32, 32, 4, 4, 2}, false, true, "f16", "f16", 4},
@@ -109,15 +112,17 @@ std::vector<ProductCase> getOthers() {
 INSTANTIATE_TEST_SUITE_P(Others, WarpSpecializedTiles,
                          testing::ValuesIn(getOthers()));
 
-/// Returns products whose operands the threads have to copy.
+/// Returns products whose operands can't be copied by tensor maps, so that the
+/// computing threads copy them.
 std::vector<ProductCase> getRefused() {
   const std::vector<MatrixProduct> products = {
       // The stored type is wider than the multiplied one.
       {64, 64, 64, {64, 64, 32, 4, 4, 1}, false, true, "f32", "f16"},
-      // One side has a single place.
+      // One side has a single row or column.
       {1, 64, 128, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16"},
       {64, 1, 128, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16"},
-      // Rows of places aren't multiples of 16 bytes.
+      // The stored rows of the turned lhs have 136 bytes, which isn't a
+      // multiple of 16.
       {68, 64, 64, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16"}};
   std::vector<ProductCase> cases;
   for (const MatrixProduct &product : products)
@@ -129,11 +134,11 @@ INSTANTIATE_TEST_SUITE_P(Refused, WarpSpecializedTiles,
                          testing::ValuesIn(getRefused()));
 
 //===----------------------------------------------------------------------===//
-// Copies, and orders of threads
+// Copies, and orders in which threads run
 //===----------------------------------------------------------------------===//
 
-/// Returns products of operands of each copy, or of operands that all copies
-/// share.
+/// Returns products whose operands are either copies' own or shared by all
+/// copies.
 std::vector<ProductCase> getCopies() {
   const MatrixProduct matrices = {72,   72,    384,    {64, 64, 32, 4, 4, 1},
                                   true, false, "bf16", "bf16"};

@@ -1,4 +1,4 @@
-//===- ArenaPlanTest.cpp - Segments' windows in the arena -----------------===//
+//===- ArenaPlanTest.cpp - Tests of segments' windows in the arena --------===//
 
 #include "ArenaPlan.h"
 
@@ -14,9 +14,10 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 
-/// Makes a step through a chain of blocks: a block's parameters are read by its
-/// forward part, and read and written by its backward part, which also reads
-/// what its forward part has saved.
+/// Makes the segments of a step through a chain of blocks: for each block, its
+/// parameters, which have the given number of pages, and one page of saved
+/// values. The block's forward reads the parameters and writes the saved
+/// values; its backward reads both and writes the parameters.
 std::vector<ArenaSegment> makeChain(ArrayRef<int64_t> pages, bool spillsSaved) {
   std::vector<ArenaSegment> segments;
   auto blocks = static_cast<int64_t>(pages.size());
@@ -42,7 +43,7 @@ std::vector<ArenaSegment> makeChain(ArrayRef<int64_t> pages, bool spillsSaved) {
 }
 
 /// Checks that each use lies in exactly one window of its segment, and that
-/// windows that share bytes share no position.
+/// windows with common bytes have no position in common.
 void check(ArrayRef<ArenaSegment> segments, const ArenaPlan &plan) {
   for (const ArenaSegment &segment : segments)
     for (const ArenaUse &use : segment.uses) {
@@ -82,8 +83,8 @@ int64_t countTransferred(const ArenaPlan &plan) {
 
 TEST(ArenaPlan, FetchesAPositionAheadWhereThatFits) {
   std::vector<ArenaSegment> segments = makeChain({4, 4, 4, 4}, false);
-  // There is room for three blocks, one of which is being written out and one
-  // read in, and for everything that the forward parts save.
+  // There is room for the parameters of three blocks, one being evicted, one in
+  // use and one being fetched, and for all saved values.
   ArenaPlan plan = planArena(segments, 18 * kPage);
   check(segments, plan);
   EXPECT_LE(plan.bytes, 18 * kPage);
@@ -103,8 +104,8 @@ TEST(ArenaPlan, TellsTheLeastWhereNothingFits) {
   std::vector<ArenaSegment> segments = makeChain({4, 4, 4, 4}, false);
   ArenaPlan plan = planArena(segments, kPage);
   check(segments, plan);
-  // These are the last block's parameters and what all blocks have saved by
-  // then.
+  // The last block's backward needs its four pages of parameters and the four
+  // pages that all blocks have saved.
   EXPECT_EQ(plan.bytes, 8 * kPage);
 }
 
@@ -137,16 +138,16 @@ TEST(ArenaPlan, KeepsAllWhereAllFits) {
   ArenaPlan plan = planArena(segments, 1000 * kPage);
   check(segments, plan);
   EXPECT_EQ(plan.windows.size(), 8u);
-  // Parameters come in once and go out once; saved values stay.
+  // Parameters are fetched once and evicted once; saved values stay in memory.
   EXPECT_EQ(countTransferred(plan), 2 * 16 * kPage);
 }
 
-/// Where there is room, nothing is placed where something else is still being
-/// written to the store: tasks would have to wait for that.
+/// If there is room, no segment is placed at bytes that are still being written
+/// to the store, because its first task would have to wait.
 TEST(ArenaPlan, GivesEvictionsTimeBehindWhatWasJoined) {
   std::vector<ArenaSegment> segments;
   constexpr int64_t kBlocks = 8;
-  // Each block's result is read by the next block, and by its backward part.
+  // Each block's result is read by the next block and by the block's backward.
   for (int64_t block = 0; block < kBlocks; ++block)
     segments.push_back({block,
                         kPage,

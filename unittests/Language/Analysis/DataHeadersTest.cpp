@@ -1,4 +1,4 @@
-//===- DataHeadersTest.cpp - Types from the headers of data files ---------===//
+//===- DataHeadersTest.cpp - Types read from the headers of data files ----===//
 
 #include "TestJobs.h"
 #include "llvm/ADT/SmallString.h"
@@ -15,7 +15,7 @@ class DataHeaders : public testing::Test {
 protected:
   void SetUp() override {
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("hfta-data", directory));
-    // Three samples of 2 x 3 bytes, and three labels.
+    // The files hold three samples of 2 x 3 bytes, and three labels.
     write("x.idx", llvm::StringRef("\0\0\x08\x03\0\0\0\x03\0\0\0\x02\0\0\0\x03"
                                    "abcdefghijklmnopqr",
                                    34));
@@ -32,7 +32,9 @@ protected:
     os << bytes;
   }
 
-  /// Returns an array's file, filled with zeros.
+  /// Returns the bytes of an npy file whose array holds zeros. `descr`,
+  /// `fortran` and `shape` are the values of its header, `bytes` is the size of
+  /// its data.
   static std::string npy(const std::string &descr, const std::string &fortran,
                          const std::string &shape, size_t bytes) {
     std::string header = "{'descr': '" + descr +
@@ -43,7 +45,10 @@ protected:
            std::string(bytes, '\0');
   }
 
-  /// `file` is the call of `format` after its opening quote.
+  /// Compiles a job with the data field x. `type` is empty or the field's
+  /// declared type, with the colon before it. The field's value is `format("`
+  /// followed by `file`, which closes the quote and the parenthesis, divided by
+  /// 255.
   hfta_test::CompiledJob compile(llvm::StringRef type, llvm::StringRef file,
                                  llvm::StringRef format) {
     FrontEndOptions options;
@@ -68,7 +73,8 @@ protected:
     return getErrors(type, (file + "\")").str(), "idx");
   }
 
-  /// Returns the messages, without the folder's name.
+  /// Compiles such a job. Returns its messages, without the folder of the data
+  /// files.
   std::string getErrors(llvm::StringRef type, llvm::StringRef file,
                         llvm::StringRef format) {
     std::string messages = compile(type, file, format).messages;
@@ -80,7 +86,7 @@ protected:
   }
 
   llvm::SmallString<128> directory;
-  FrontEndFailure failure = FrontEndFailure::none; ///< the last job's
+  FrontEndFailure failure = FrontEndFailure::none; ///< failure of the last job
 };
 } // namespace
 
@@ -154,7 +160,8 @@ TEST_F(DataHeaders, CsvFirstLine) {
     EXPECT_EQ(compileCsv(words, ""), "") << words.str();
 }
 
-// The compiler refuses as unsupported whatever a program refuses so.
+/// If a program would refuse a file as unsupported, the compiler refuses it as
+/// unsupported, too.
 TEST_F(DataHeaders, UnsupportedForms) {
   write("x.csv", llvm::StringRef("\x1F\x8B\x08\0", 4));
   EXPECT_NE(getErrors(": f32[2, 3]", "x.csv\")", "csv")
@@ -166,7 +173,7 @@ TEST_F(DataHeaders, UnsupportedForms) {
                 .find("element type '<c8' is not supported"),
             std::string::npos);
   EXPECT_EQ(failure, FrontEndFailure::unsupported);
-  // Another error decides.
+  // An invalid file is a wrong input, not an unsupported one.
   write("x.npy", "no such thing");
   EXPECT_NE(getErrors("", "x.npy\")", "npy"), "");
   EXPECT_EQ(failure, FrontEndFailure::input);

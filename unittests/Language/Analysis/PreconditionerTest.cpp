@@ -1,4 +1,4 @@
-//===- PreconditionerTest.cpp - The clause precondition -------------------===//
+//===- PreconditionerTest.cpp - The clause precondition of train blocks ---===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "TestJobs.h"
@@ -9,7 +9,8 @@ using namespace mlir::hfta;
 using hfta_test::getErrors;
 using Values = std::vector<double>;
 
-/// Returns the job with an optimizer and a preconditioner of these arguments.
+/// Compiles the small job with a clause `precondition kfac(arguments)` and the
+/// given optimizer. Returns its settings.
 static Job compileJob(const std::string &arguments,
                       const std::string &optimizer = "sgd") {
   hfta_test::CompiledJob compiled = hfta_test::compile(hfta_test::replaceIn(
@@ -108,7 +109,8 @@ TEST(Preconditioner, DampingHasItsOwnSchedule) {
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// Returns the messages that a clause with these arguments causes.
+/// Returns the messages of compiling the small job with a clause `precondition
+/// kfac(arguments)`.
 static std::string getErrorsOf(const std::string &arguments) {
   return getErrors("batch = 8",
                    "batch = 8\n  precondition kfac(" + arguments + ")");

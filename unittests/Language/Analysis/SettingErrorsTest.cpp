@@ -199,7 +199,8 @@ TEST(JobErrors, DimOfTheBatch) {
       ^~~~~~~~~
 hint: 'batch' in the data clause sets their number
 )");
-  // The batch is that of a step, whatever its parts are.
+  // The axis `batch` counts the samples of a whole step, even if the step is
+  // divided into micro-batches.
   EXPECT_EQ(getErrors("batch = 8", R"(batch = 8
   micro_batches 2
   dim batch = 8)"),
@@ -310,8 +311,8 @@ train job {
 )");
 }
 
-/// Errors in clauses that train blocks share are reported once, errors in a
-/// block's own clauses each time.
+/// An error in a data block that two train blocks use is reported once. An
+/// error in a train block is reported for that block.
 TEST(JobErrors, SeveralTrainBlocks) {
   std::string other = kTrainBlock;
   other.replace(other.find("job"), 3, "other");

@@ -20,6 +20,8 @@ static std::vector<Number> numbers(const Values &values) {
 namespace {
 class SweepTest : public testing::Test {
 protected:
+  /// Adds a list at the position `clause` of the train block. Lists of the same
+  /// `group` are paired, as by zip.
   void add(llvm::StringRef name, const Values &values, unsigned clause,
            const void *group = nullptr) {
     sweep.addList(name, numbers(values), {}, {clause, nullptr}, group);
@@ -40,7 +42,7 @@ TEST_F(SweepTest, NoLists) {
 }
 
 TEST_F(SweepTest, LastListVariesFastest) {
-  // Lists are ordered by their positions, not by the order of the calls.
+  // Lists are ordered by their positions in the file, not by the calls.
   add("b", {10, 20}, 2);
   add("a", {1, 2, 3}, 1);
   sweep.addValue("c", Number::of(7.0));
@@ -88,7 +90,8 @@ TEST_F(SweepTest, TooManyCopies) {
 // Copies of whole jobs
 //===----------------------------------------------------------------------===//
 
-/// Returns the job with `clauses` in place of `optimizer sgd(lr = 0.1)`.
+/// Compiles the small job with `clauses` in place of its optimizer. Returns its
+/// settings.
 static Job compileJob(llvm::StringRef clauses) {
   hfta_test::CompiledJob compiled = hfta_test::compile(
       hfta_test::replaceIn("optimizer sgd(lr = 0.1)", clauses));

@@ -10,7 +10,7 @@
 using namespace mlir::hfta;
 
 namespace {
-/// A parsed file; its tree points into the SourceMgr's buffers.
+/// A parsed job file. The tree refers to the buffers of `sources`.
 struct Parsed {
   llvm::SourceMgr sources;
   ast::JobFile file;
@@ -18,6 +18,7 @@ struct Parsed {
 };
 } // namespace
 
+/// Parses a job file's text (no file if it is empty) and flags.
 static std::unique_ptr<Parsed> parse(llvm::StringRef text,
                                      const JobOptions &options = {}) {
   auto result = std::make_unique<Parsed>();
@@ -62,7 +63,8 @@ static std::string print(const ast::Expression &e) {
   return call.callee.name + "(" + text + ")";
 }
 
-/// Returns the expression of a parsed clause `seed EXPRESSION` as text.
+/// Parses an expression, as the argument of a clause `seed`. Returns it as
+/// text, fully parenthesized.
 static std::string printParsed(llvm::StringRef expression) {
   auto parsed = parse(("train t {\n  seed " + expression + "\n}\n").str());
   EXPECT_EQ(parsed->messages, "");
@@ -194,7 +196,7 @@ TEST(Parser, LargeFile) {
             std::string::npos);
 }
 
-/// Every prefix of a job is refused without a crash.
+/// Checks that every incomplete prefix of a job is refused without a crash.
 TEST(Parser, Prefixes) {
   llvm::StringRef job = hfta_test::kSmallJob;
   for (size_t length = 1; length + 2 < job.size(); ++length)
@@ -238,7 +240,7 @@ TEST(JobOptions, JobFromFlags) {
   EXPECT_EQ(print(*dim.arguments[1].value), "3");
 }
 
-/// Inputs of ONNX models may have any name.
+/// Fields are called like inputs of ONNX models, which may have any name.
 TEST(JobOptions, FieldsOfAnyName) {
   JobOptions options;
   options.flags = {
