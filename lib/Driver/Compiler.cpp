@@ -16,6 +16,7 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/Notes.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/Link.h"
@@ -263,7 +264,7 @@ ExitCode Compiler::checkSamples() {
     return ExitCode::input;
   sampleNotes.clear();
   ScopedDiagnosticHandler keepNotes(&context, [&](Diagnostic &message) {
-    if (message.getSeverity() != DiagnosticSeverity::Note)
+    if (!isNote(message))
       return failure();
     sampleNotes.push_back(std::move(message));
     return success();

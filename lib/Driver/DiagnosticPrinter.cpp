@@ -1,6 +1,7 @@
 //===- DiagnosticPrinter.cpp - Prints diagnostics of hftac ----------------===//
 
 #include "DiagnosticPrinter.h"
+#include "Hfta/Dialect/Hfta/IR/Notes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -83,11 +84,14 @@ DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context,
 }
 
 void DiagnosticPrinter::print(Diagnostic &diagnostic) {
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark && !remarks)
+  DiagnosticSeverity severity = diagnostic.getSeverity();
+  if (isNote(diagnostic))
+    severity = DiagnosticSeverity::Note;
+  if (severity == DiagnosticSeverity::Remark && !remarks)
     return;
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+  if (severity == DiagnosticSeverity::Error)
     ++errors;
-  print(diagnostic.getLocation(), diagnostic.getSeverity(), diagnostic.str());
+  print(diagnostic.getLocation(), severity, diagnostic.str());
   for (Diagnostic &note : diagnostic.getNotes())
     print(note.getLocation(), note.getSeverity(), note.str());
 }

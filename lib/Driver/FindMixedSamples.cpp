@@ -1,6 +1,7 @@
 //===- FindMixedSamples.cpp - Finds models that mix samples ---------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/Notes.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Transforms/SampleMixing.h"
@@ -50,12 +51,6 @@ static StringRef describe(MixingKind kind) {
 static std::string describe(const Mixing &mixing) {
   return describeNode(mixing.location) +
          " mixes the samples of a batch: " + describe(mixing.kind).str();
-}
-
-static void note(Location location, const Twine &message) {
-  location.getContext()->getDiagEngine().emit(location,
-                                              DiagnosticSeverity::Note)
-      << message;
 }
 
 static std::string countSamples(int64_t count) {
@@ -135,7 +130,7 @@ struct FindMixedSamplesPass
     for (const Mixing &mixing : found) {
       std::string text = describe(mixing);
       if (known.insert(text).second)
-        note(mixing.location, text + rule);
+        emitNote(mixing.location, text + rule);
       rule.clear();
     }
   }

@@ -498,7 +498,7 @@ module attributes {hfta.job = #job} {
 // -----
 
 // Losses don't depend on an output that mixes samples.
-// NOTE: note: loc("mix"): node 'mix' mixes the samples of a batch
+// NOTE: remark: loc("mix"): node 'mix' mixes the samples of a batch
 // NOTE-SAME: so that what 'run' gets must hold a multiple of 2 samples
 // CHECK: module attributes
 // CHECK-NOT: loss_mixed_by

@@ -1,6 +1,7 @@
 //===- OnnxModels.cpp - Builds models from ONNX files ---------------------===//
 
 #include "Building/JobBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Notes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -176,10 +177,9 @@ static void removeDropout(ModelOp model) {
     dropout.erase();
   }
   if (!dropouts.empty())
-    model.getContext()->getDiagEngine().emit(model.getLoc(),
-                                             DiagnosticSeverity::Note)
-        << "dropout drops nothing here, in " << dropouts.size()
-        << (dropouts.size() == 1 ? " layer" : " layers");
+    emitNote(model.getLoc(), "dropout drops nothing here, in " +
+                                 Twine(dropouts.size()) +
+                                 (dropouts.size() == 1 ? " layer" : " layers"));
 }
 
 /// Replaces the dropout rates of the file by `dropout_rate` of the model
