@@ -87,25 +87,55 @@ namespace {
 /// move.
 class MovedOrder {
 public:
-  explicit MovedOrder(Block &block) {
-    for (auto [number, op] : llvm::enumerate(block))
-      places[&op] = {number, 0};
-  }
+  explicit MovedOrder(Block &block) : block(block) { number(); }
   bool isBefore(Operation *a, Operation *b) const {
     return places.lookup(a) < places.lookup(b);
   }
-  /// Moves `op` behind `other` and behind all ops that were moved there before.
-  void moveBehind(Operation *op, Operation *other) {
-    Operation *&last = lastBehind.try_emplace(other, other).first->second;
-    op->moveAfter(last);
-    last = op;
-    places[op] = {places.lookup(other).first, ++moves};
+
+  /// Moves ops, which are in program order, behind `other` and behind the ops
+  /// that were moved there before, as far as none of these uses one of them.
+  void moveBehind(ArrayRef<Operation *> ops, Operation *other) {
+    Operation *place = other;
+    while (Operation *next = place->getNextNode()) {
+      if (!moved.contains(next) || usesAny(next, ops))
+        break;
+      place = next;
+    }
+    for (Operation *op : ops) {
+      move(op, place);
+      place = op;
+    }
+    moved.insert(ops.begin(), ops.end());
   }
 
 private:
-  DenseMap<Operation *, std::pair<size_t, size_t>> places;
-  DenseMap<Operation *, Operation *> lastBehind;
-  size_t moves = 0;
+  static bool usesAny(Operation *op, ArrayRef<Operation *> ops) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return llvm::is_contained(ops, operand.getDefiningOp());
+    });
+  }
+
+  void number() {
+    for (auto [index, op] : llvm::enumerate(block))
+      places[&op] = static_cast<double>(index);
+  }
+
+  /// Moves an op behind `place`, with a number between those of its neighbours.
+  void move(Operation *op, Operation *place) {
+    op->moveAfter(place);
+    double before = places.lookup(place);
+    Operation *after = op->getNextNode();
+    double next = after ? places.lookup(after) : before + 2;
+    double own = before + (next - before) / 2;
+    places[op] = own;
+    // After many moves to one place no number is left between two neighbours.
+    if (own <= before || own >= next)
+      number();
+  }
+
+  Block &block;
+  DenseMap<Operation *, double> places;
+  SmallPtrSet<Operation *, 8> moved;
 };
 } // namespace
 
@@ -155,7 +185,6 @@ void hfta::gatherSums(func::FuncOp task) {
           findWaiting(sum, other, order);
       if (failed(waiting))
         continue;
-      for (Operation *op : *waiting)
-        order.moveBehind(op, other);
+      order.moveBehind(*waiting, other);
     }
 }

@@ -33,6 +33,27 @@ func.func @alike() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
+// Users of two sums come after a third one: the user of both after the other.
+// CHECK-LABEL: func.func @users(
+// CHECK: %[[S:.*]]:2 = hfta.kernel
+// CHECK-COUNT-3: hfta.reduce sum
+// CHECK: hfta.yield
+// CHECK: hfta.write
+func.func @users() attributes {hfta.task = #hfta.task<backward, 0>} {
+  %x = hfta.read @x : tensor<8x64xf32>
+  %y = hfta.read @y : tensor<8x64xf32>
+  %first = hfta.reduce sum %x over [0] : tensor<8x64xf32>
+  %square = hfta.mul %x, %x : tensor<8x64xf32>, tensor<8x64xf32>
+  %second = hfta.reduce sum %square over [0] : tensor<8x64xf32>
+  %n = hfta.neg %second : tensor<64xf32>
+  %both = hfta.add %first, %n : tensor<64xf32>, tensor<64xf32>
+  %p = hfta.mul %x, %y : tensor<8x64xf32>, tensor<8x64xf32>
+  %third = hfta.reduce sum %p over [0] : tensor<8x64xf32>
+  hfta.write %both, @g : tensor<64xf32>
+  hfta.write %third, @h : tensor<64xf32>
+  return
+}
+
 // A mean that is spread to the terms of a variance is one kernel with it.
 // CHECK-LABEL: func.func @variance(
 // CHECK: hfta.kernel "reduce"(%{{.*}}) : (tensor<8x64xf32>) -> tensor<64xf32> {
