@@ -60,7 +60,9 @@ void hfta::collectTrainingNotes(ModuleOp module) {
 LogicalResult hfta::reportTrained(ModuleOp module, llvm::StringRef label,
                                   llvm::raw_ostream &os) {
   FailureOr<Job> job = Job::read(module);
-  if (failed(job) || !job->training)
+  if (failed(job))
+    return failure();
+  if (!job->training)
     return success();
   std::map<TrainingRule, int64_t> counts;
   bool trainsAny = false;

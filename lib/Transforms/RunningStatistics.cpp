@@ -153,7 +153,7 @@ static LogicalResult checkCounts(TaskBuilder &tasks, Block &step) {
     llvm::interleaveComma(shape, os);
     InFlightDiagnostic error =
         norm.emitError("batch normalization in training needs more than one "
-                       "value a channel, got an input of shape [")
+                       "value per channel, got an input of shape [")
         << sizes << ']';
     if (microBatches > 1)
       error << " in each of " << microBatches << " micro-batches";

@@ -183,7 +183,7 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-// All batch normalizations of one value a channel are listed.
+// All batch normalizations of one value per channel are listed.
 #job = {name = "j", copies = 2 : i64, batch = 3 : i64, micro_batches = 3 : i64, epochs = 1 : i64,
   optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
@@ -199,13 +199,13 @@ module attributes {hfta.job = #job} {
       %b = hfta.read @bias : tensor<3xf32, #hfta.copies<2>>
       %m = hfta.read @mean : tensor<3xf32, #hfta.copies<2>>
       %v = hfta.read @variance : tensor<3xf32, #hfta.copies<2>>
-      // expected-error@+1 {{batch normalization in training needs more than one value a channel, got an input of shape [1, 3] in each of 3 micro-batches}}
+      // expected-error@+1 {{batch normalization in training needs more than one value per channel, got an input of shape [1, 3] in each of 3 micro-batches}}
       %y, %nm, %nv, %nsm, %nsd = hfta.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.75 : f64, unbiased} : tensor<1x3xf32>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>
       hfta.write %nm, @mean : tensor<3xf32, #hfta.copies<2>>
       hfta.write %nv, @variance : tensor<3xf32, #hfta.copies<2>>
       %m2 = hfta.read @mean : tensor<3xf32, #hfta.copies<2>>
       %v2 = hfta.read @variance : tensor<3xf32, #hfta.copies<2>>
-      // expected-error@+1 {{batch normalization in training needs more than one value a channel}}
+      // expected-error@+1 {{batch normalization in training needs more than one value per channel}}
       %z, %om, %ov, %osm, %osd = hfta.batch_norm %y, %s, %b, %m2, %v2 {epsilon = 1.0e-5 : f64, momentum = 0.75 : f64, unbiased} : tensor<1x3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>
       hfta.write %om, @mean : tensor<3xf32, #hfta.copies<2>>
       hfta.write %ov, @variance : tensor<3xf32, #hfta.copies<2>>

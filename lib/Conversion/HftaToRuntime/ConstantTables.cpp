@@ -140,6 +140,8 @@ FlatSymbolRefAttr ConstantTables::elements(StringRef name,
 }
 
 FlatSymbolRefAttr ConstantTables::bytes(StringRef name, ArrayRef<char> data) {
+  if (data.empty())
+    return {};
   auto type = RankedTensorType::get({static_cast<int64_t>(data.size())},
                                     builder.getI8Type());
   // Bytecode readers guarantee no larger alignment of resources.

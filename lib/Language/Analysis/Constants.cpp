@@ -90,9 +90,9 @@ ConstantReader::readBinary(const ast::BinaryExpression &binary,
     break;
   default:
     result.value = lhs->value / rhs->value;
-    // INT64_MIN / -1 would overflow. Any quotient by -1 is left to floating
-    // point.
-    whole = whole && *rhs->integer != 0 && *rhs->integer != -1 &&
+    // INT64_MIN / -1 overflows, so no remainder is computed.
+    whole = whole && *rhs->integer != 0 &&
+            !(*lhs->integer == INT64_MIN && *rhs->integer == -1) &&
             *lhs->integer % *rhs->integer == 0;
     if (whole)
       integer = *lhs->integer / *rhs->integer;

@@ -1,6 +1,7 @@
 //===- HftaCosts.cpp - Flops of ops ---------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
@@ -149,10 +150,10 @@ int64_t AveragePoolGradientOp::getFlops() {
 int64_t SoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
 int64_t LogSoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
 
-/// Counts difference, scale and shift for each element; in training also the
-/// mean's addition, the square and the variance's addition.
+/// Counts difference, scale and shift for each element; with the batch's
+/// statistics also the mean's addition, the square and the variance's addition.
 int64_t BatchNormOp::getFlops() {
-  return (getTraining() ? 6 : 3) * countElements(getInput());
+  return (usesBatchStatistics(*this) ? 6 : 3) * countElements(getInput());
 }
 
 /// Counts comparison, product and selection for each element.

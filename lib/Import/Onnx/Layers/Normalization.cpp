@@ -78,7 +78,7 @@ static void importBatchNormalization(Node &node) {
   if (!node.requireFloat(input))
     return;
   if (node.getInt("spatial", 1) == 0) {
-    node.unsupported("statistics an activation (spatial = 0) are not "
+    node.unsupported("statistics per activation (spatial = 0) are not "
                      "supported");
     return;
   }
