@@ -157,11 +157,15 @@ def check_refusals(check):
     shell = 'test $OMPI_COMM_WORLD_RANK = 1 && {}; exec "$@"'
     expect_message(run_ranks(3, "sh", "-c", shell.format('exec "$@" --steps 3'), "sh",
                              binary, *flags, code=2), "rank 1", "options")
-    other = check.work.compile("other", make_job(
-        "mlp", JOBS["mlp-4"][1].replace("seed 3", "seed 4") + "\n  clip_norm 1"))
-    expect_message(run_ranks(2, "sh", "-c", shell.format(
-        f'shift && exec {other} "$@"'), "sh", binary, *flags, code=2),
-        "rank 1", "program")
+    job = make_job("mlp", JOBS["mlp-4"][1])
+    for name, text in (
+            ("other", make_job("mlp", JOBS["mlp-4"][1].replace("seed 3", "seed 4")
+                               + "\n  clip_norm 1")),
+            ("ignoring", job.replace("label)", "label, ignore_index = 9)", 1))):
+        other = check.work.compile(name, text)
+        expect_message(run_ranks(2, "sh", "-c", shell.format(
+            f'shift && exec {other} "$@"'), "sh", binary, *flags, code=2),
+            "rank 1", "program")
     # An error of a rank that can't start must be reported even if the other ranks can
     # start.
     if "nothing.so" not in run_ranks(2, "sh", "-c", shell.format(

@@ -46,6 +46,13 @@ TEST_F(Bindings, EndWithTheirSegment) {
   EXPECT_EQ(check(), "");
   ++binding->bytes;
   EXPECT_EQ(check(), refusal());
+  // The second copy's place would wrap around to the segment's beginning.
+  binding->offset = 64;
+  binding->copy_stride = UINT64_C(0) - 64;
+  binding->bytes = 0;
+  EXPECT_EQ(check(), refusal());
+  binding->offset = 0;
+  binding->bytes = segment->bytes - segment->bytes / 2 + 1;
   // With a stride of 0, all copies use the same bytes, so only these must lie
   // in the segment.
   binding->copy_stride = 0;

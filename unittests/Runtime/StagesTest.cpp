@@ -58,7 +58,6 @@ Outcomes train(const FakeStages &program, int stages, int threads = 2) {
   double losses[FakeStages::copies];
   for (int step = 0; step < 4; ++step) {
     std::vector<double> batch = program.makeBatch(step);
-    std::vector<double> next = program.makeBatch(step + 1);
     const void *inputs[] = {batch.data()};
     EXPECT_EQ(hfta_instance_step(instance.get(), inputs, losses), HFTA_OK)
         << hfta_instance_message(instance.get());

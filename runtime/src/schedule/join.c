@@ -50,8 +50,10 @@ static void mix_settings(uint64_t *digest, const hfta_program *program) {
     const hfta_setting *setting = &program->settings[i];
     mix_text(digest, setting->name);
     mix(digest, &setting->value, sizeof(setting->value));
-    if (setting->values && setting->type != HFTA_SETTING_COUNTS)
-      mix(digest, setting->values, 8 * (uint64_t)program->copies);
+    int64_t count =
+        setting->type == HFTA_SETTING_COUNTS ? setting->value : program->copies;
+    if (setting->values)
+      mix(digest, setting->values, 8 * (uint64_t)count);
   }
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i) {
     mix_text(digest, program->hyper_parameters[i].name);
@@ -71,6 +73,9 @@ static void mix_data(uint64_t *digest, const hfta_program *program) {
   for (uint32_t i = 0; i < program->data_field_count; ++i) {
     const hfta_data_field *field = &program->data_fields[i];
     mix_text(digest, field->name);
+    mix(digest, &field->classes, sizeof(field->classes));
+    mix(digest, &field->first_class, sizeof(field->first_class));
+    mix(digest, &field->ignored_class, sizeof(field->ignored_class));
     mix_source(digest, &field->train);
     mix_source(digest, &field->test);
   }

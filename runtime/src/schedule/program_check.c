@@ -31,14 +31,16 @@ static hfta_status check_tensor(const hfta_program *program, uint32_t index,
                                 hfta_error *error) {
   const hfta_tensor *tensor = &program->tensors[index];
   uint64_t bytes = 0;
+  uint64_t last = 0;
   bool sound =
       tensor->segment < program->segment_count &&
       tensor->copy < program->copies &&
       (tensor->copy < 0 || tensor->copy_stride == 0) &&
+      !__builtin_mul_overflow(tensor->copy_stride,
+                              (uint64_t)(program->copies - 1), &last) &&
       hfta_shape_bytes(tensor->type, tensor->shape, tensor->rank, &bytes) &&
       bytes == tensor->bytes;
   if (sound) {
-    uint64_t last = tensor->copy_stride * (uint64_t)(program->copies - 1);
     uint64_t size = program->segments[tensor->segment].bytes;
     sound = tensor->offset <= size && last <= size - tensor->offset &&
             bytes <= size - tensor->offset - last;
@@ -191,8 +193,10 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
     last = (uint64_t)(copies - 1);
   else if (launch->copy > 0)
     last = (uint64_t)launch->copy;
-  uint64_t begin = binding->offset + binding->copy_stride * last;
-  return begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
+  uint64_t begin = 0;
+  return !__builtin_mul_overflow(binding->copy_stride, last, &begin) &&
+         !__builtin_add_overflow(begin, binding->offset, &begin) &&
+         begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
 }
 
 /// Returns whether a GPU can copy boxes of an operand: whether its tensor map
