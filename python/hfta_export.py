@@ -259,21 +259,41 @@ def _finish(path):
     opsets = [entry for entry in content.opset_import if entry.domain != DOMAIN]
     del content.opset_import[:]
     content.opset_import.extend(opsets)
-    if any(node.domain == DOMAIN for node in content.graph.node):
+    nodes = [*_walk(content.graph), *(node for function in content.functions
+                                      for node in _walk(function))]
+    if any(node.domain == DOMAIN for node in nodes):
         content.ir_version = max(content.ir_version, 8)
         content.opset_import.append(helper.make_opsetid(DOMAIN, 1))
         standard = [entry for entry in opsets if entry.domain in ("", "ai.onnx")]
+        others = [function for function in content.functions if function.domain != DOMAIN]
         del content.functions[:]
+        content.functions.extend(others)
         content.functions.append(helper.make_function(
             DOMAIN, STOP_GRADIENT, ["input"], ["output"],
             [helper.make_node("Identity", ["input"], ["output"])], standard))
     save(content, path)
 
 
-def _refuse_undefined(graph):
-    """Raises NotExportable if a node reads a value that isn't defined: the newer
-    exporter's optimizer may remove values that are still read."""
-    defined = {tensor.name for tensor in graph.initializer}
+def _get_branches(node):
+    """Returns the graphs that are attributes of a node, such as an If's."""
+    return [graph for attribute in node.attribute
+            for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g")
+                                               else []))]
+
+
+def _walk(graph):
+    """Yields the nodes of a graph or function and of the graphs within them."""
+    for node in graph.node:
+        yield node
+        for branch in _get_branches(node):
+            yield from _walk(branch)
+
+
+def _refuse_undefined(graph, outer=()):
+    """Raises NotExportable if a node reads a value that isn't defined, in the graph
+    or in `outer`, around it: the newer exporter's optimizer may remove values that are
+    still read."""
+    defined = {*outer, *(tensor.name for tensor in graph.initializer)}
     defined.update(value.name for value in graph.input)
     for node in graph.node:
         defined.update(node.output)
@@ -283,6 +303,8 @@ def _refuse_undefined(graph):
                 raise NotExportable(
                     f"the exporter's optimizer has left node '{node.name}' without "
                     f"its operand '{name}': use dynamo=False")
+        for branch in _get_branches(node):
+            _refuse_undefined(branch, defined)
 
 
 def _find_frozen_statistics(graph):

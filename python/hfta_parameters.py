@@ -6,6 +6,7 @@ import warnings
 
 import numpy
 import onnx
+import torch
 from onnx import helper, numpy_helper
 
 PARAMETERS_KEY = "hfta.parameters"
@@ -175,7 +176,10 @@ def _holds(parameter, values):
     if parameter.numel() != values.size or parameter.dtype.is_floating_point and (
             parameter.element_size() != values.itemsize):
         return False
-    own = parameter.detach().cpu().numpy()
+    own = parameter.detach().cpu()
+    if own.dtype == torch.bfloat16:  # which NumPy doesn't have
+        own = own.float()
+    own = own.numpy()
     return (numpy.array_equal(own.ravel(), values.ravel()) or
             own.ndim == 2 and numpy.array_equal(own.T.ravel(), values.ravel()))
 
