@@ -37,7 +37,7 @@ struct CodePart {
   /// the part calls this.
   std::function<llvm::Expected<std::unique_ptr<llvm::Module>>(
       llvm::LLVMContext &)>
-      translate;
+      translate = {};
   /// Whether other programs may have a part with the same bitcode, so that its
   /// object belongs into the cache.
   bool isReusable = false;

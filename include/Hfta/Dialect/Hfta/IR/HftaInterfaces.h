@@ -68,7 +68,11 @@ struct ParameterUse {
   /// output gradient and weight, in this order.
   ArrayAttr maps;
 
-  static ParameterUse pass() { return {Role::passed}; }
+  static ParameterUse pass() {
+    ParameterUse use;
+    use.role = Role::passed;
+    return use;
+  }
 };
 
 /// Verifies that all arrayed operands have the same number of copies, and that
