@@ -28,7 +28,7 @@ void hfta::fuse(ModuleOp module) {
   passes.addPass(createHftaDescribeModel());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  passes.addPass(createHftaFuseModels());
   passes.addPass(createHftaApplyPrecision());
+  passes.addPass(createHftaFuseModels());
   (void)passes.run(module);
 }

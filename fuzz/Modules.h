@@ -15,9 +15,8 @@ namespace mlir::hfta {
 /// Diagnostics are converted to text, and discarded.
 std::unique_ptr<MLIRContext> makeFuzzContext();
 
-/// Runs most passes of phase `fused`: describes the models (including their
-/// ONNX export), simplifies and fuses them, and applies the job's precision.
-/// Unlike the compiler, applies the precision last. Ignores errors.
+/// Runs the passes of phase `fused` (Driver/Pipelines.h), except for
+/// hfta-find-mixed-samples and hfta-mark-phase. Ignores errors.
 void fuse(ModuleOp module);
 
 } // namespace mlir::hfta

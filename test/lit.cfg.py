@@ -111,6 +111,7 @@ config.substitutions.append(("%models", os.path.join(config.test_source_root, "m
 config.substitutions.append(("%python", config.python))
 sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
 config.substitutions.append(("%cc", config.host_cc + sanitizers))
+config.substitutions.append(("%slowdown", "5" if config.sanitize else "1"))
 
 # Makes hftac verify in all tests that lowering keeps the order of sums.
 config.environment["HFTA_VERIFY_SUMS"] = "1"

@@ -151,7 +151,7 @@ double Contest::check() {
                  static_cast<size_t>(i) * static_cast<size_t>(rows) +
                  static_cast<size_t>(j)];
         double error = std::fabs(ours[getPacked(i, j)] - theirs);
-        worst = error <= worst ? worst : error;
+        worst = std::isnan(worst) || error <= worst ? worst : error;
       }
   }
   return worst;

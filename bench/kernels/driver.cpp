@@ -324,7 +324,7 @@ static double checkMemory(Cases &program, size_t index) {
     int64_t element = sample * 1000003 % size;
     double error = std::fabs(result[element] - getMemory(c, tensors, element)) /
                    (1e-6 * std::sqrt(terms) + 3e-8 * terms);
-    worst = error <= worst ? worst : error;
+    worst = std::isnan(worst) || error <= worst ? worst : error;
   }
   return worst;
 }
@@ -363,7 +363,7 @@ static double checkCopy(Cases &program, size_t index, int copy) {
     double grown = c.isUnary() ? 1e-7 * std::fabs(expected) : 0;
     double error = std::fabs(r[element] - expected) /
                    ((1e-6 + grown) * std::sqrt(terms) + 3e-8 * terms);
-    worst = error <= worst ? worst : error;
+    worst = std::isnan(worst) || error <= worst ? worst : error;
   }
   return worst;
 }
@@ -387,7 +387,7 @@ static double check(Cases &program, size_t index) {
   double worst = 0;
   for (int copy = 0; copy < copies; ++copy) {
     double error = checkCopy(program, index, copy);
-    worst = error <= worst ? worst : error;
+    worst = std::isnan(worst) || error <= worst ? worst : error;
   }
   return worst;
 }

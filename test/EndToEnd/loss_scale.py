@@ -184,14 +184,22 @@ def check_powers_of_two(work):
 
 
 def check_narrow_state(work):
-    """Trains with state or parameters of a narrow type on a GPU, where a skipped step must
-    keep the old values in that type. Only checks that these programs compile and run."""
-    for stored in ("state = bf16", "parameters = f16"):
-        job = make_job("mlp", 3, f"  precision f32, {stored}\n  loss_scale 1024\n")
-        binary = work.compile("narrow", job, "--target=cuda", "--gpu-code=emulated",
-                              "--chip=sm_80")
-        run(binary, "train", "--data", work.folder, "--no-progress",
+    """Checks that a skipped step keeps state or parameters of a narrow type on a GPU. Of
+    two steps, the copy with the largest scale skips both, and the one with scale 1 none."""
+    for number, stored in enumerate(("state = bf16", "parameters = f16")):
+        clauses = CLAUSES.replace("precision f16", f"precision f16, {stored}")
+        binary = work.compile("narrow", make_line(RATES, clauses), "--target=cuda",
+                              "--gpu-code=emulated", "--chip=sm_80")
+        folder = work.folder / f"narrow-{number}"
+        run(binary, "train", "--data", work.folder, "--checkpoint", folder, "--every", "1",
+            "--steps", "2", "--no-progress",
             env={**os.environ, "LD_LIBRARY_PATH": work.options.emulation})
+        for copy, skipped in ((1, 0), (2, 2)):
+            first, second = (read(folder, step, copy) for step in (1, 2))
+            expect_equal(second[STATES[2]][0], skipped, f"{stored}: steps skipped")
+            expect_equal(all(first[name] == second[name]
+                             for name in first.keys() - set(STATES)), skipped == 2,
+                         f"{stored}: whether copy {copy} is left as it was")
     print("narrow state is left as it was")
 
 

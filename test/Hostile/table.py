@@ -35,7 +35,9 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
          "record": record_rows}
-MOST_SECONDS, MOST_BYTES = 10, 2 << 30
+MOST_BYTES = 2 << 30
+# The seconds that a command may take; main() multiplies them by --slowdown.
+most_seconds = 10
 
 # Texts of crashes, which no message may contain.
 CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|LLVM ERROR|"
@@ -76,8 +78,8 @@ def execute(command, folder, streams, limited):
                 break
             most = max(most, read_memory(process.pid))
             if not problem and limited:
-                if time.monotonic() - start > MOST_SECONDS:
-                    problem = f"runs for over {MOST_SECONDS} s"
+                if time.monotonic() - start > most_seconds:
+                    problem = f"runs for over {most_seconds} s"
                 elif most > MOST_BYTES:
                     problem = f"needs over {MOST_BYTES >> 20} MiB of memory"
                 if problem:
@@ -212,8 +214,12 @@ def main():
                         help="run only rows whose name matches")
     parser.add_argument("--show", action="store_true",
                         help="print what every command says")
+    parser.add_argument("--slowdown", type=int, default=1,
+                        help="factor by which commands may take longer")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
+    global most_seconds
+    most_seconds *= arguments.slowdown
     shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True)
     hftac = arguments.hftac.absolute()

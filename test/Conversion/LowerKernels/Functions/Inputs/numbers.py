@@ -229,7 +229,7 @@ class Library:
                  "--allow-unregistered-dialect", stdin=lowered)
         run(options.llc, "-O2", "-filetype=obj", "-relocation-model=pic", "-o",
             f"{base}.o", stdin=ir)
-        run(options.cc, "-shared", f"{base}.o", "-lm", "-o", f"{base}.so")
+        run(*options.cc.split(), "-shared", f"{base}.o", "-lm", "-o", f"{base}.so")
         self.library = ctypes.CDLL(f"{base}.so")
         pattern = (r"llvm\.func internal @(\w+)\(.*hfta\.items = (\d+).*"
                    r"hfta\.scratch_bytes = (\d+)")
