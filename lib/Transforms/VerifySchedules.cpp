@@ -189,8 +189,8 @@ bool ScheduleWalk::isRunInCall(RunOp run) const {
   return true;
 }
 
-/// Checks that a collective command comes after the previous one, so that all
-/// ranks run these commands in the same order.
+/// Checks that queues and events order a collective command after the previous
+/// collective command of the list, so that all ranks run them in one order.
 LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
   if (lastExchange && !clocks.isKnown(queue, *lastExchange))
     return op->emitOpError("exchanges with other ranks while ")

@@ -32,8 +32,8 @@ struct KfacWorkload {
   int64_t batch = 1;
   int64_t copies = 1;
   int64_t groups = 1; ///< groups of micro-batches whose sums are added up
-  /// Number of elements that a task which adds up sums processes at a time.
-  /// Measurements count the runs of such tasks in these parts.
+  /// The number of elements that one run of a `combine` task adds up. Its
+  /// measured time is that of one run.
   int64_t elementsOfPart = 1;
 };
 

@@ -73,7 +73,8 @@ struct Station {
   /// Returns the seconds from the end of the last backward to the end of the
   /// batch.
   double getEnd() const { return allReduce + update; }
-  /// Returns the largest number of micro-batches in one lane.
+  /// Returns the largest number of micro-batches that one replica (lane)
+  /// computes.
   int64_t getRounds(int64_t microBatches) const {
     return (microBatches + lanes - 1) / lanes;
   }

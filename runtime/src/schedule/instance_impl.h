@@ -133,7 +133,8 @@ int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
                                      const hfta_schedule *schedule,
                                      bool *is_settled);
 
-/// Sets the observer, from the next step on; NULL: none.
+/// Sets the function that gets a report of each finished activity of the
+/// devices, from the next step on; NULL: none is called.
 void hfta_instance_observe(hfta_instance *instance,
                            const hfta_observer *observer);
 

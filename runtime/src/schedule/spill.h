@@ -21,7 +21,8 @@ typedef struct hfta_held {
   uint64_t bytes; ///< size of the place
   int64_t first;  ///< position of its first copy among the live ones
   int64_t copies; ///< number of its copies
-  /// The store has the same contents, so that they need no write.
+  /// Whether the store has the same bytes as this place, so that evicting them
+  /// needs no write.
   bool is_clean;
   uint32_t queue; ///< the queue that may still be reading it from the store, or
                   ///< HFTA_NO_QUEUE

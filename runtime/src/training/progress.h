@@ -53,8 +53,9 @@ void hfta_progress_epoch(hfta_progress *progress, int64_t step, int64_t epoch,
                          const double *train_losses, const double *eval_losses,
                          const double *eval_metrics);
 
-/// Stops updating, and leaves the table on the terminal. With a screen, the
-/// code that opened it must still report the training's outcome to it.
+/// Stops updating, and leaves the table on the terminal. If the training has a
+/// place on an hfta_screen, which several trainings share, the code that opened
+/// the screen must still report the training's outcome to it.
 void hfta_progress_end(hfta_progress *progress);
 
 #endif // HFTA_SRC_TRAINING_PROGRESS_H

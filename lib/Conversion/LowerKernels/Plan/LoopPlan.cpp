@@ -36,8 +36,9 @@ SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
     }
     return parts;
   }
-  // Covers the rest by one vector that begins before it or, if the axis is too
-  // short for that, by two vectors at the ends of the rest.
+  // The elements after the last full vector are covered by one vector that
+  // overlaps the elements before them or, if the axis is shorter than that
+  // vector, by two shorter vectors that overlap each other.
   if (wide > extent) {
     wide /= 2;
     parts.push_back({offset, wide});

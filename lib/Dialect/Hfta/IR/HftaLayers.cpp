@@ -121,8 +121,8 @@ ParameterUse GatherOp::getParameterUse(unsigned operand) {
 // Normalization layers
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `factor` is an inverse standard deviation, or similar, as in
-/// a norm: it is computed from a reduction by way of a square root.
+/// Returns whether `factor` is a standard deviation, its inverse, or similar, as
+/// in a norm: it is computed from a reduction by way of a square root.
 static bool isInverseDeviation(Value factor) {
   SmallVector<std::pair<Value, int>> worklist = {{factor, false}};
   DenseSet<std::pair<Value, int>> seen;
@@ -155,8 +155,8 @@ static Value skipMovement(Value value) {
   return value;
 }
 
-/// Returns whether `value` is a product or quotient of a value and an inverse
-/// standard deviation, and so normalized.
+/// Returns whether `value` is normalized: a value times an inverse standard
+/// deviation, or divided by a standard deviation.
 static bool isNormalized(Value value) {
   Operation *op = skipMovement(value).getDefiningOp();
   if (isa_and_nonnull<StackOp>(op))

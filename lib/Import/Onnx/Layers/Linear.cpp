@@ -221,8 +221,9 @@ static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
     if (wanted || same) {
       int64_t size =
           wanted ? (*wanted)[axis] : sizes[axis] * window.strides[axis];
-      // At its high end, the result may have one element more than the windows
-      // cover, but not more.
+      // A transposed convolution's result may have one element per axis more
+      // than its windows cover, at the end of the axis. More would be negative
+      // padding.
       if (size > full + 1) {
         node.unsupported("output_shape " + Twine(size) +
                          " needs negative padding, which is not supported");
