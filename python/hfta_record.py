@@ -24,7 +24,8 @@ from hfta_parameters import NotExportable, find_parameters
 
 STEPS, RATE = 2, 0.125
 # The losses of the job language, by name. PyTorch's expect the classes along axis 1.
-LOSSES = {"mse": functional.mse_loss,
+LOSSES = {"mse": functional.mse_loss, "l1": functional.l1_loss,
+          "huber": functional.huber_loss,
           "binary_cross_entropy": functional.binary_cross_entropy_with_logits,
           "cross_entropy": functional.cross_entropy, "nll": functional.nll_loss}
 OF_CLASSES = ("cross_entropy", "nll")

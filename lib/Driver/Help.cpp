@@ -42,7 +42,7 @@ void hfta::printHelp(llvm::raw_ostream &os) {
         "Compiles a training job into one program that trains many copies of a "
         "model at once.\n\n"
         "inputs: one job file (.hfta); or ONNX models (.onnx), one for all "
-        "copies or one\nper copy; or the output of a phase (.mlir)\n";
+        "copies or one\nper copy; or an intermediate file of --emit (.mlir)\n";
   for (OptionGroup group :
        {OptionGroup::output, OptionGroup::target, OptionGroup::job,
         OptionGroup::binding, OptionGroup::report, OptionGroup::other})

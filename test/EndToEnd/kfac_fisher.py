@@ -44,7 +44,7 @@ model net(x: f32[batch, 2, 3, 2]) {
 SMOOTHING = 0.2
 WEIGHTS = [2, 0.5, 1]
 POSITIVE = 3
-LOSSES = (f"cross_entropy(net, label, label_smoothing = {SMOOTHING})", "mse(net, label)",
+LOSSES = (f"cross_entropy(net, label, label_smoothing = {SMOOTHING})", "mse(net, label)", "l1(net, label)",
           f"binary_cross_entropy(net, label, pos_weight = {POSITIVE})")
 WEIGHTED = (f"cross_entropy(net, label, label_smoothing = {SMOOTHING}, "
             f"class_weights = {WEIGHTS})")
@@ -154,6 +154,8 @@ def get_fisher(loss, outputs, label):
                 for i, p in enumerate(shares)]
     if loss.startswith("mse"):
         values = [2.0] * len(outputs)
+    elif loss.startswith("l1"):
+        values = [1.0] * len(outputs)
     else:
         values = [(1 - t + POSITIVE * t) / (2 + math.exp(x) + math.exp(-x))
                   for x, t in zip(outputs, label)]

@@ -24,6 +24,8 @@ train sweep {
 }
 """
 
+LOSS = "cross_entropy(net, label)"
+
 
 def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
     """Makes a row of hftac with one job file. The error must contain `place`
@@ -151,6 +153,23 @@ def make_number_rows():
                  "'class_weights'", "[16, 4] has 4, got 3")
     yield change("a list of weights without one", "label)", weights.format("[]"), 1,
                  "empty")
+    for name, loss, *texts in (
+            ("a delta of 0", "huber(net, label, delta = 0)", "'delta'", "above 0"),
+            ("one delta of two", "huber(net, label, delta = [1, -1])", "'delta'", "-1"),
+            ("weights of differences", "l1(net, label, class_weights = 1)",
+             "'l1' has no argument 'class_weights'"),
+            ("differences from classes", "l1(net, label)", "the output is [16, 4]",
+             "l1 takes a label in the output's shape")):
+        yield change(name, LOSS, loss, 1, *texts)
+    for name, metric, *texts in (
+            ("the best 0 classes", "top_k(k = 0)", "'k'", "got 0"),
+            ("the best of too few classes", "top_k(k = 5)", "'k' is 5",
+             "there are 4 classes"),
+            ("the best half class", "top_k(net, label, k = 1.5)", "'k'", "1.5"),
+            ("the best classes of an axis", "top_k(k = 2, axis = 3)", "no axis 3"),
+            ("a metric without a name", "top_5", "unknown metric 'top_5'", "top_k")):
+        yield change(name, LOSS, f"{LOSS}\n  metric {metric}", 1, *texts,
+                     place="job.hfta:22:")
     yield change("weights of classes that are lists", "label)",
                  weights.format("[[1, 1, 1, 1]]"), 1, "'class_weights'", "a list")
     yield change("a weight for squared differences", "cross_entropy(net, label)",

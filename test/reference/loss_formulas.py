@@ -41,6 +41,21 @@ def binary_cross_entropy(scores, labels, weights):
     return loss, slopes, len(scores)
 
 
+def l1(scores, labels):
+    """Returns the sum of absolute differences, its gradient, and their number."""
+    differences = [x - t for x, t in zip(scores, labels)]
+    return (sum(map(abs, differences)), [(d > 0) - (d < 0) for d in differences],
+            len(scores))
+
+
+def huber(scores, labels, delta):
+    """Returns the sum of Huber's losses, its gradient, and their number."""
+    differences = [x - t for x, t in zip(scores, labels)]
+    losses = [d * d / 2 if abs(d) <= delta else delta * (abs(d) - delta / 2)
+              for d in differences]
+    return sum(losses), [min(max(d, -delta), delta) for d in differences], len(scores)
+
+
 def find_mean(elements):
     """Returns the mean loss of elements, given as results of the functions above, and its
     gradients, which are zero if the divisor is 0."""
@@ -95,6 +110,12 @@ def compare_with_torch():
         functional.binary_cross_entropy_with_logits(scores, binary, pos_weight=weights),
         [binary_cross_entropy(row, labels, weights.tolist())
          for row, labels in zip(scores.tolist(), binary.tolist())])
+    rows = list(zip(scores.tolist(), binary.tolist()))
+    good &= compare("l1", functional.l1_loss(scores, binary), [l1(*row) for row in rows])
+    for delta in (0.25, 1.0, 3.0):
+        good &= compare(f"huber, delta {delta}",
+                        functional.huber_loss(scores, binary, delta=delta),
+                        [huber(*row, delta) for row in rows])
     return good
 
 

@@ -412,6 +412,7 @@ static void add_job(fake *self, const fake_options *options) {
   program->model_of_copy = self->model_of_copy;
   program->optimizer = options->inference_only ? "" : "sgd";
   program->metric = options->inference_only ? "" : "accuracy";
+  program->metric_is_share = 1;
   program->cpu_features = options->cpu_features ? options->cpu_features : "";
   program->plan_json = "{\"layers\":[]}";
   program->blocks = 2;

@@ -123,6 +123,7 @@ struct Job {
       : steps(steps), losses(copies, 0.5) {
     program.name = name;
     program.metric = "accuracy";
+    program.metric_is_share = 1;
     program.copies = copies;
   }
 

@@ -1,13 +1,37 @@
-//===- ScratchCompiler.cpp - hftac with one more setting ------------------===//
+//===- ScratchCompiler.cpp - hftac with one more setting and loss ---------===//
 //
-// This compiler has one more setting than hftac. It shows that a record alone
-// defines a setting: the setting isn't in Settings.def, and no code names it.
+// This compiler has one more setting and one more loss than hftac. It shows that
+// a record alone defines them: they aren't in Settings.def and Losses.cpp, and
+// no code names them.
 //===----------------------------------------------------------------------===//
 
+#include "Building/TensorBuilder.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Driver/Driver.h"
+#include "Hfta/Language/Objectives.h"
 
+using namespace mlir;
 using namespace mlir::hfta;
+
+static constexpr ObjectiveParameter kParameters[] = {
+    {"rate", ObjectiveParameter::Kind::number, NumberRange::positive(), "2"}};
+
+static std::string check(const ObjectiveArguments &, ObjectiveTypes types) {
+  return types.output.getShape() == types.label.getShape()
+             ? ""
+             : "the shapes differ";
+}
+
+/// Builds the difference times the rate.
+static Loss build(const ObjectiveOperands &operands,
+                  const std::optional<RandomKeys> &) {
+  language::TensorBuilder &tensors = operands.tensors;
+  Value losses = tensors.binary<SubOp>(operands.output, operands.label);
+  if (Value rate = operands.arguments.getNumber("rate"))
+    losses = tensors.binary<MulOp>(
+        losses, tensors.broadcast(rate, getShape(losses), {}));
+  return {losses, tensors.splatLike(losses, 1), {}, {}};
+}
 
 int main(int argc, char **argv) {
   ScratchSetting setting({SettingType::Size, "scratch", 0.0,
@@ -20,5 +44,8 @@ int main(int argc, char **argv) {
                             // use.
                             return &job.clusterPointToPoint;
                           }});
+  ScratchLoss loss({"scratch_loss", kParameters, "loss of nothing",
+                    "a label of one shape", /*classify=*/nullptr, check, build,
+                    /*draws=*/false});
   return runDriver(argc, argv);
 }

@@ -1,9 +1,16 @@
-//===- Objectives.h - Losses and metrics in hfta ops ------------*- C++ -*-===//
+//===- Objectives.h - One record for each loss and metric -------*- C++ -*-===//
+//
+// Parser, checks, the manual's tables, and what programs print follow from the
+// records. docs/adding-a-loss.md shows how to add one.
+//===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LANGUAGE_OBJECTIVES_H
 #define HFTA_LANGUAGE_OBJECTIVES_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
+
+#include "llvm/ADT/StringMap.h"
 
 #include <optional>
 #include <string>
@@ -11,44 +18,83 @@
 
 namespace mlir::hfta {
 
-enum class LossKind { crossEntropy, nll, mse, binaryCrossEntropy };
+namespace language {
+class TensorBuilder;
+}
 
-/// Returns whether the loss takes scores of classes: cross_entropy and nll.
-bool takesClasses(LossKind kind);
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
 
-/// The weights of a loss. They are the same for all copies.
-struct LossWeights {
-  /// A weight for each class; if empty, all are 1.
-  std::vector<double> ofClasses;
-  /// For binary_cross_entropy: the factors of the losses of label 1. Either one
-  /// number, or one for each element of the output's last axis; if empty, 1.
-  std::vector<double> ofOnes;
+/// An argument that a loss or metric takes after its output and label.
+struct ObjectiveParameter {
+  enum class Kind {
+    integer, ///< a whole number, which all copies have
+    number,  ///< a number for each copy; becomes a hyper-parameter of the job
+    weights  ///< a number or a list of numbers, which all copies have
+  };
+  llvm::StringLiteral name;
+  Kind kind;
+  NumberRange range;
+  llvm::StringLiteral byDefault; ///< as the manual shows it: "-100"
 };
 
-struct LossOptions {
-  LossKind kind = LossKind::crossEntropy;
-  /// The axis of the output that numbers classes; a negative one counts from
-  /// the end.
-  int64_t axis = -1;
-  /// The class whose labels are ignored: their elements don't count in the
-  /// mean.
-  std::optional<int64_t> ignoreIndex;
-  LossWeights weights;
-  /// The amount of label smoothing, a float of rank 0; null if there is none.
-  Value labelSmoothing;
+/// The name of the argument that is an axis of the output. A metric without it
+/// has the axis of the loss.
+inline constexpr llvm::StringLiteral kAxisArgument = "axis";
 
-  /// Returns the ignored class. The default is -100, as in PyTorch.
-  int64_t getIgnored() const { return ignoreIndex.value_or(-100); }
-  /// Returns whether the label holds a probability for each class rather than a
-  /// class number.
-  bool takesProbabilities(RankedTensorType output,
-                          RankedTensorType label) const;
+/// The arguments that a call gives. A number for each copy is a float of rank
+/// 0, which is read at run time.
+class ObjectiveArguments {
+public:
+  void set(llvm::StringRef name, int64_t integer) { integers[name] = integer; }
+  void set(llvm::StringRef name, std::vector<double> numbers) {
+    weights[name] = std::move(numbers);
+  }
+  void set(llvm::StringRef name, Value number) { numbers[name] = number; }
+
+  std::optional<int64_t> findInteger(llvm::StringRef name) const;
+  int64_t getInteger(llvm::StringRef name, int64_t byDefault) const {
+    return findInteger(name).value_or(byDefault);
+  }
+  /// Returns the axis, by default the last one.
+  int64_t getAxis() const { return getInteger(kAxisArgument, -1); }
+  /// Returns an empty list where none is given.
+  ArrayRef<double> getWeights(llvm::StringRef name) const;
+  /// Returns null where no number is given.
+  Value getNumber(llvm::StringRef name) const { return numbers.lookup(name); }
+
+private:
+  llvm::StringMap<int64_t> integers;
+  llvm::StringMap<std::vector<double>> weights;
+  llvm::StringMap<Value> numbers;
 };
 
-/// Returns an error message if the types of the model's output and of the label
-/// don't suit the loss, else an empty text. Axis 0 of both is the micro-batch.
-std::string checkLoss(const LossOptions &options, RankedTensorType output,
-                      RankedTensorType label);
+/// The types that an objective compares. Both tensors have the micro-batch on
+/// axis 0.
+struct ObjectiveTypes {
+  RankedTensorType output, label;
+};
+
+/// The contents of a label.
+enum class LabelKind {
+  classNumbers,  ///< the number of a class along the output's axis
+  probabilities, ///< a probability for each class along the output's axis
+  values         ///< a number for each element of the output
+};
+
+/// The operands of a loss or metric, at the place where it is built.
+struct ObjectiveOperands {
+  language::TensorBuilder &tensors;
+  const ObjectiveArguments &arguments;
+  Value output, label;
+
+  ObjectiveTypes getTypes() const;
+};
+
+//===----------------------------------------------------------------------===//
+// Losses
+//===----------------------------------------------------------------------===//
 
 /// Keys of random numbers, besides the name of their stream. All are i64
 /// scalars.
@@ -56,62 +102,99 @@ struct RandomKeys {
   Value seed, step, firstSample;
 };
 
+/// The tensors that a loss consists of. All have the same shape.
 struct Loss {
   Value losses;  ///< a loss per element, even for ignored elements
   Value weights; ///< 1 where the element counts, 0 where it is ignored
   /// The values by whose sum the mean divides; null if these are `weights`.
   Value divisors;
-  /// Losses, in the shape of `losses`, for targets that are drawn from the
-  /// distribution that the output describes. Only their gradient with respect
-  /// to the output is meaningful. Null if no targets are drawn.
+  /// Losses for targets that are drawn from the distribution that the output
+  /// describes. Only their gradient with respect to the output is meaningful.
+  /// Null if no targets are drawn.
   Value drawnLosses;
 };
 
-/// Builds the ops of a loss.
-///
-/// - cross_entropy and nll: `output` holds a score (the logarithm of a
-///   probability) for each class along the axis. `label` holds class numbers,
-///   and has the output's shape without that axis; for cross_entropy it may
-///   instead hold a probability for each class, in the output's shape.
-/// - mse: the squared differences of output and label.
-/// - binary_cross_entropy: `output` holds logits, and `label` probabilities.
-///
-/// Shapes may also differ in axes of length 1.
-///
-/// With `keys`, losses for drawn targets are built too. Targets are independent
-/// for each element, so that the mean of g gᵀ, where g is the gradient of a
-/// drawn loss with respect to the output, is the Fisher matrix. Classes are
-/// drawn with the probabilities that the scores describe, regardless of
-/// smoothing. For mse, targets are drawn from the normal distribution around
-/// the output with variance 1/2, whose negative log-density is the squared
-/// difference. For binary_cross_entropy, targets are zeros and ones, with the
-/// logits' probabilities. A loss with weights is multiplied by the square root
-/// of its weight, so that the mean of g gᵀ is the Hessian of the weighted loss
-/// with respect to the output.
-Loss buildLoss(OpBuilder &builder, Location loc, const LossOptions &options,
-               Value output, Value label,
-               const std::optional<RandomKeys> &keys = std::nullopt);
+/// A loss of the job language.
+struct LossInfo {
+  llvm::StringLiteral name;
+  /// The parameters after output and label, in the order of positional
+  /// arguments.
+  llvm::ArrayRef<ObjectiveParameter> parameters;
+  llvm::StringLiteral text; ///< for docs/language.md
+  /// The labels that it takes, for messages: "cross_entropy takes " precedes.
+  llvm::StringLiteral takes;
+  /// Returns the contents of the label. Null: values.
+  LabelKind (*classify)(const ObjectiveArguments &arguments,
+                        ObjectiveTypes types);
+  /// Returns what is wrong with arguments and types; empty if nothing is. The
+  /// output is a float.
+  std::string (*check)(const ObjectiveArguments &arguments,
+                       ObjectiveTypes types);
+  /// Builds the loss. With `keys`, losses for drawn targets are built too.
+  /// Targets are independent for each element, so that the mean of g gᵀ, where
+  /// g is the gradient of a drawn loss with respect to the output, is the
+  /// Fisher matrix.
+  Loss (*build)(const ObjectiveOperands &operands,
+                const std::optional<RandomKeys> &keys);
+  /// Whether the output describes a distribution that targets can be drawn
+  /// from.
+  bool draws = true;
 
-/// Returns the class with the largest probability, the first one of several, as
-/// an i64, for a label that holds probabilities.
-Value buildLikeliestClass(OpBuilder &builder, Location loc, Value label,
-                          int64_t axis);
+  LabelKind getLabelKind(const ObjectiveArguments &arguments,
+                         ObjectiveTypes types) const {
+    return classify ? classify(arguments, types) : LabelKind::values;
+  }
+};
 
-/// Returns whether `label` holds class numbers along an axis of `output`. If
-/// not, `output` must have the label's shape, with one logit for each label.
-bool hasClassAxis(RankedTensorType output, RankedTensorType label,
-                  int64_t axis);
+llvm::ArrayRef<LossInfo> getLosses();
+/// Finds a loss by its name; null if there is none.
+const LossInfo *findLoss(llvm::StringRef name);
 
-/// Returns an error message if the types of output and label don't suit the
-/// metric, else an empty text.
-std::string checkAccuracy(RankedTensorType output, RankedTensorType label,
-                          int64_t axis);
+//===----------------------------------------------------------------------===//
+// Metrics
+//===----------------------------------------------------------------------===//
 
-/// Returns 1 where the prediction is right, else 0, in the output's element
-/// type and the shape of the losses. The predicted class is the first one with
-/// the largest score; a logit predicts 1 if it is above 0.
-Value buildAccuracy(OpBuilder &builder, Location loc, Value output, Value label,
-                    int64_t axis);
+/// A metric of the job language, which is measured on test data and averaged as
+/// the loss is.
+struct MetricInfo {
+  llvm::StringLiteral name;
+  /// The parameters after output and label, in the order of positional
+  /// arguments. A metric has none of the kind `number`.
+  llvm::ArrayRef<ObjectiveParameter> parameters;
+  llvm::StringLiteral text; ///< for docs/language.md
+  /// The labels that it takes, for messages: "accuracy takes " precedes.
+  llvm::StringLiteral takes;
+  /// Returns the name in logs and tables, such as "top_5". Null: `name`.
+  std::string (*describe)(const ObjectiveArguments &arguments);
+  /// Returns what is wrong with arguments and types; empty if nothing is. The
+  /// output is a float.
+  std::string (*check)(const ObjectiveArguments &arguments,
+                       ObjectiveTypes types);
+  /// Builds one value for each element of the loss, in the output's element
+  /// type. The label has class numbers or values: JobBuilder replaces
+  /// probabilities by the likeliest class.
+  Value (*build)(const ObjectiveOperands &operands);
+  /// Whether it is a share of elements, which programs print in percent.
+  bool isShare;
+
+  std::string getTitle(const ObjectiveArguments &arguments) const {
+    return describe ? describe(arguments) : name.str();
+  }
+};
+
+llvm::ArrayRef<MetricInfo> getMetrics();
+/// Finds a metric by its name; null if there is none.
+const MetricInfo *findMetric(llvm::StringRef name);
+
+/// Adds one more loss while it lives, to test what is derived from a record. It
+/// must be made before anything reads the records, by a single thread.
+class ScratchLoss {
+public:
+  explicit ScratchLoss(const LossInfo &loss);
+  ~ScratchLoss();
+  ScratchLoss(const ScratchLoss &) = delete;
+  ScratchLoss &operator=(const ScratchLoss &) = delete;
+};
 
 } // namespace mlir::hfta
 

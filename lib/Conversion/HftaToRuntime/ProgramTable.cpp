@@ -571,7 +571,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   setJob();
   setMemory();
   program.set(&hfta_program::abi_version, hfta_abi_version())
-      .set(&hfta_program::reserved, 0)
+      .set(&hfta_program::metric_is_share, job.metricIsShare)
       .set(&hfta_program::blocks, blocks)
       .set(&hfta_program::segments, segmentTable)
       .set(&hfta_program::tensors, tensorTable)

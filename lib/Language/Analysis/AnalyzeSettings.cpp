@@ -409,8 +409,10 @@ bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
   const OptimizerInfo *optimizer = findOptimizer(info.job.optimizer);
   const ScheduleInfo *schedule = findSchedule(info.job.schedule.kind);
+  const LossInfo *loss = findLoss(info.loss.name);
   return (setting && setting->isSwept()) || name == "model" ||
-         name == "label_smoothing" || findByName(schedule->parameters, name) ||
+         (loss && findByName(loss->parameters, name)) ||
+         findByName(schedule->parameters, name) ||
          (optimizer && findByName(optimizer->parameters, name)) ||
          isTakenByPreconditioner(name);
 }

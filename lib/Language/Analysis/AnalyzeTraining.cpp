@@ -256,38 +256,6 @@ void JobAnalyzer::checkLossScale() {
 // Loss and metric
 //===----------------------------------------------------------------------===//
 
-static constexpr ParameterSpec kCrossEntropy[] = {
-    {"output", true}, {"label", true},     {"axis"},
-    {"ignore_index"}, {"label_smoothing"}, {"class_weights"}};
-static constexpr ParameterSpec kNll[] = {{"output", true},
-                                         {"label", true},
-                                         {"axis"},
-                                         {"ignore_index"},
-                                         {"class_weights"}};
-static constexpr ParameterSpec kSquares[] = {{"output", true}, {"label", true}};
-static constexpr ParameterSpec kBinary[] = {
-    {"output", true}, {"label", true}, {"pos_weight"}};
-static constexpr ParameterSpec kAccuracy[] = {
-    {"output", true}, {"label", true}, {"axis"}};
-
-static constexpr LossInfo kLosses[] = {
-    {"cross_entropy", LossKind::crossEntropy, kCrossEntropy,
-     "axis = -1, ignore_index = -100, label_smoothing = 0, class_weights = [1, "
-     "...]",
-     "logits along `axis`; labels are class indices, in the shape of the "
-     "output without this axis; labels equal to `ignore_index` don't count. Or "
-     "labels are floats in the output's shape: probabilities of the classes"},
-    {"nll", LossKind::nll, kNll,
-     "axis = -1, ignore_index = -100, class_weights = [1, ...]",
-     "like `cross_entropy` with class indices, but of log-probabilities"},
-    {"mse", LossKind::mse, kSquares, "", "squared differences"},
-    {"binary_cross_entropy", LossKind::binaryCrossEntropy, kBinary,
-     "pos_weight = 1",
-     "outputs are logits, labels are probabilities, both of the same shape"},
-};
-
-llvm::ArrayRef<LossInfo> language::getLosses() { return kLosses; }
-
 bool JobAnalyzer::analyzeOutput(const ast::Expression &expression,
                                 NamedRange &output) {
   ast::Identifier object;
@@ -314,74 +282,86 @@ bool JobAnalyzer::analyzeOutput(const ast::Expression &expression,
   return false;
 }
 
-bool JobAnalyzer::analyzeTarget(const CallView &call,
+/// Reads the output and the field that an objective compares.
+void JobAnalyzer::analyzeTarget(const CallView &call,
                                 const BoundArguments &arguments,
                                 ObjectiveInfo &objective) {
-  objective.name = call.callee.name;
-  objective.range = call.range;
-  bool ok = analyzeOutput(*arguments.get("output"), objective.output);
+  analyzeOutput(*arguments.get("output"), objective.output);
   const ast::Expression &label = *arguments.get("label");
-  auto *name = llvm::dyn_cast<ast::NameExpression>(&label);
-  if (!name) {
+  if (auto *name = llvm::dyn_cast<ast::NameExpression>(&label))
+    objective.field = {name->name, label.getRange()};
+  else
     diagnostics.error(label.getRange(), "expected a field of the data block",
                       "for example " + call.callee.name + "(net, label)");
-    return false;
-  }
-  objective.field = {name->name, label.getRange()};
-  if (const ast::Expression *axis = arguments.get("axis")) {
-    objective.axis = constants.readInteger(*axis, "axis", -8, 7);
-    objective.axisRange = axis->getRange();
-  }
-  return ok;
 }
 
-/// Returns the parameters without the first two, `output` and `label`, for
-/// calls that leave out both.
-static llvm::SmallVector<ParameterSpec>
-withoutTarget(llvm::ArrayRef<ParameterSpec> parameters) {
-  return llvm::SmallVector<ParameterSpec>(parameters.drop_front(2));
-}
-
-/// Reads weights that are the same for all copies: a number or a list of
-/// numbers. None may be negative, or infinite in f32.
-std::vector<double> JobAnalyzer::readWeights(const BoundArguments &arguments,
-                                             llvm::StringRef name) {
-  const ast::Expression *value = arguments.get(name);
-  std::optional<std::vector<Number>> numbers;
-  if (!value || !(numbers = constants.readNumbers(*value, name)))
+/// Reads weights that all copies have: a number, or a list of them.
+std::vector<double>
+JobAnalyzer::readWeights(const ast::Expression &value,
+                         const ObjectiveParameter &parameter) {
+  std::optional<std::vector<Number>> numbers =
+      constants.readNumbers(value, parameter.name);
+  if (!numbers)
     return {};
-  const NumberRange allowed = {0, std::numeric_limits<float>::max()};
   std::vector<double> weights;
-  for (auto [element, number] :
-       llvm::zip_equal(getElements(*value), *numbers)) {
+  for (auto [element, number] : llvm::zip_equal(getElements(value), *numbers)) {
     weights.push_back(number.value);
-    if (!allowed.contains(number.value, number.integer.has_value()))
+    if (!parameter.range.contains(number.value, number.integer.has_value()))
       diagnostics.error(element->getRange(),
-                        "'" + name + "' is out of range, got " +
+                        "'" + parameter.name + "' is out of range, got " +
                             printNumber(number.value),
-                        "each is " + allowed.describe());
+                        "each is " + parameter.range.describe());
   }
   return weights;
 }
 
-/// Reads the arguments of a loss other than output, label and axis.
-void JobAnalyzer::analyzeLossNumbers(const BoundArguments &arguments) {
-  if (const ast::Expression *ignored = arguments.get("ignore_index"))
-    info.loss.ignoreIndex =
-        constants.readInteger(*ignored, "ignore_index", INT32_MIN, INT32_MAX);
-  LossWeights &weights = info.lossWeights;
-  weights.ofClasses = readWeights(arguments, "class_weights");
-  if (llvm::all_of(weights.ofClasses, [](double x) { return x == 0; }) &&
-      !weights.ofClasses.empty())
-    diagnostics.error(arguments.get("class_weights")->getRange(),
-                      "'class_weights' are all 0: no label would count",
-                      "one of them is above 0");
-  weights.ofOnes = readWeights(arguments, "pos_weight");
-  for (const BoundArguments::Bound &bound : arguments.getAll())
-    if (bound.name == "label_smoothing") {
-      info.loss.smoothing = true;
-      addNumbers(bound.name, *bound.value, NumberRange::unit(), bound.group);
-    }
+void JobAnalyzer::readArgument(const BoundArguments::Bound &bound,
+                               const ObjectiveParameter &parameter,
+                               ObjectiveInfo &objective) {
+  llvm::StringRef name = parameter.name;
+  const ast::Expression &value = *bound.value;
+  switch (parameter.kind) {
+  case ObjectiveParameter::Kind::integer:
+    if (std::optional<int64_t> integer = constants.readInteger(
+            value, name, static_cast<int64_t>(parameter.range.least),
+            static_cast<int64_t>(parameter.range.most)))
+      objective.arguments.set(name, *integer);
+    return;
+  case ObjectiveParameter::Kind::weights:
+    objective.arguments.set(name, readWeights(value, parameter));
+    return;
+  case ObjectiveParameter::Kind::number:
+    objective.numbers.push_back(name);
+    addNumbers(name, value, parameter.range, bound.group);
+    return;
+  }
+}
+
+/// Reads the arguments of a loss or metric. A call that names neither output
+/// nor label is implicit.
+void JobAnalyzer::analyzeObjective(
+    const CallView &call, llvm::ArrayRef<ObjectiveParameter> parameters,
+    ObjectiveInfo &objective) {
+  objective.name = call.callee.name;
+  objective.range = call.range;
+  objective.implicit = llvm::all_of(call.arguments, [](const ast::Argument &a) {
+    return a.name && a.name.name != "output" && a.name.name != "label";
+  });
+  llvm::SmallVector<ParameterSpec> specs;
+  if (!objective.implicit)
+    specs = {{"output", true}, {"label", true}};
+  for (const ObjectiveParameter &parameter : parameters)
+    specs.push_back({parameter.name});
+  std::optional<BoundArguments> arguments = bindArguments(
+      {call.callee.name, specs}, call.arguments, call.range, diagnostics);
+  if (!arguments)
+    return;
+  if (!objective.implicit)
+    analyzeTarget(call, *arguments, objective);
+  for (const BoundArguments::Bound &bound : arguments->getAll())
+    if (const ObjectiveParameter *parameter =
+            findByName(parameters, bound.name))
+      readArgument(bound, *parameter, objective);
 }
 
 void JobAnalyzer::analyzeLoss(const Clause &clause) {
@@ -392,28 +372,8 @@ void JobAnalyzer::analyzeLoss(const Clause &clause) {
                                  "label)",
                                  diagnostics)))
     return;
-  const LossInfo *loss = findKind(getLosses(), *call, "loss", diagnostics);
-  if (!loss)
-    return;
-  bool implicit = llvm::all_of(call->arguments, [](const ast::Argument &a) {
-    return a.name && a.name.name != "output" && a.name.name != "label";
-  });
-  llvm::SmallVector<ParameterSpec> options = withoutTarget(loss->parameters);
-  std::optional<BoundArguments> arguments = bindArguments(
-      {loss->name,
-       implicit ? llvm::ArrayRef<ParameterSpec>(options) : loss->parameters},
-      call->arguments, call->range, diagnostics);
-  if (!arguments)
-    return;
-  info.loss.kind = loss->kind;
-  info.loss.name = loss->name.str();
-  info.loss.range = call->range;
-  info.loss.implicit = implicit;
-  if (!implicit)
-    analyzeTarget(*call, *arguments, info.loss);
-  else if (const ast::Expression *axis = arguments->get("axis"))
-    info.loss.axis = constants.readInteger(*axis, "axis", -8, 7);
-  analyzeLossNumbers(*arguments);
+  if (const LossInfo *loss = findKind(getLosses(), *call, "loss", diagnostics))
+    analyzeObjective(*call, loss->parameters, info.loss);
 }
 
 void JobAnalyzer::analyzeMetric(const Clause &clause) {
@@ -424,21 +384,7 @@ void JobAnalyzer::analyzeMetric(const Clause &clause) {
                                  "label)",
                                  diagnostics)))
     return;
-  static const llvm::StringRef kinds[] = {"accuracy"};
-  llvm::StringRef kind = call->callee.name;
-  if (kind != "accuracy") {
-    diagnostics.error(call->callee.range, "unknown metric '" + kind + "'",
-                      suggest(kind, kinds, "metrics are"));
-    return;
-  }
-  info.metric.emplace();
-  info.metric->name = kind.str();
-  info.metric->range = call->range;
-  if (call->arguments.empty()) {
-    info.metric->implicit = true;
-    return;
-  }
-  if (std::optional<BoundArguments> arguments = bindArguments(
-          {kind, kAccuracy}, call->arguments, call->range, diagnostics))
-    analyzeTarget(*call, *arguments, *info.metric);
+  if (const MetricInfo *metric =
+          findKind(getMetrics(), *call, "metric", diagnostics))
+    analyzeObjective(*call, metric->parameters, info.metric.emplace());
 }

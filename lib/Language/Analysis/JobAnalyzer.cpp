@@ -263,11 +263,14 @@ void JobAnalyzer::fillJob() {
   fillPreconditioner();
   for (const std::string &name : info.modelHyperParameters)
     addHyperParameter(name);
-  if (info.loss.smoothing)
-    addHyperParameter("label_smoothing");
+  for (llvm::StringRef name : info.loss.numbers)
+    addHyperParameter(name);
   fillSettings();
-  if (info.metric)
-    job.metric = info.metric->name;
+  if (info.metric) {
+    const MetricInfo &metric = *findMetric(info.metric->name);
+    job.metric = metric.getTitle(info.metric->arguments);
+    job.metricIsShare = metric.isShare;
+  }
   for (const FieldInfo &field : info.fields)
     job.data.push_back({field.name, field.train, field.test, {}});
 }

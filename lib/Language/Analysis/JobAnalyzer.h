@@ -60,15 +60,14 @@ struct NamedRange {
 /// isn't bound to the model.
 struct ObjectiveInfo {
   std::string name;
-  LossKind kind = LossKind::crossEntropy; ///< meaningful for losses only
   llvm::SMRange range;
   bool implicit = false;
   NamedRange output; ///< has an empty name if the model's only output is meant
   NamedRange field;
-  std::optional<int64_t> axis;
-  std::optional<int64_t> ignoreIndex;
-  bool smoothing = false; ///< whether the sweep sets "label_smoothing"
-  llvm::SMRange axisRange;
+  /// Other arguments, except for numbers of copies.
+  ObjectiveArguments arguments;
+  /// The arguments that are hyper-parameters of the job: numbers of copies.
+  llvm::SmallVector<llvm::StringRef> numbers;
 };
 
 /// The contents of a job, checked as far as that is possible without shapes.
@@ -123,20 +122,7 @@ struct JobInfo {
   std::vector<NamedRange> guessedHeaders;
   /// The number of errors about formats of data files that aren't supported.
   unsigned unsupportedFiles = 0;
-  LossWeights lossWeights;
 };
-
-/// A loss function of the job language.
-struct LossInfo {
-  llvm::StringLiteral name;
-  LossKind kind;
-  llvm::ArrayRef<ParameterSpec> parameters;
-  /// The usage of the parameters after output and label, for tables.
-  llvm::StringLiteral usage;
-  llvm::StringLiteral text;
-};
-
-llvm::ArrayRef<LossInfo> getLosses();
 
 /// Reports those errors in a file's declarations that don't depend on a job:
 /// duplicate names, and a file without train block.
@@ -241,11 +227,16 @@ private:
                     llvm::StringRef multiply);
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
   bool analyzeOutput(const ast::Expression &expression, NamedRange &output);
-  bool analyzeTarget(const CallView &call, const BoundArguments &arguments,
+  void analyzeTarget(const CallView &call, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
-  void analyzeLossNumbers(const BoundArguments &arguments);
-  std::vector<double> readWeights(const BoundArguments &arguments,
-                                  llvm::StringRef name);
+  void analyzeObjective(const CallView &call,
+                        llvm::ArrayRef<ObjectiveParameter> parameters,
+                        ObjectiveInfo &objective);
+  void readArgument(const BoundArguments::Bound &bound,
+                    const ObjectiveParameter &parameter,
+                    ObjectiveInfo &objective);
+  std::vector<double> readWeights(const ast::Expression &value,
+                                  const ObjectiveParameter &parameter);
 
   // AnalyzeData.cpp: the fields of a data block.
   void analyzeFields(const ast::DataDeclaration &data);

@@ -123,12 +123,25 @@ static void printTypes(raw_ostream &os) {
      << "; default: the type of `compute`, without rounding |\n";
 }
 
+/// Prints the records of losses or metrics.
+template <typename Info>
+static void printObjectives(raw_ostream &os, llvm::StringRef what,
+                            llvm::ArrayRef<Info> table) {
+  os << "| " << what << " | meaning |\n|---|---|\n";
+  for (const Info &objective : table) {
+    os << "| `" << objective.name << "(output, label";
+    for (const ObjectiveParameter &parameter : objective.parameters)
+      os << ", " << parameter.name << " = " << parameter.byDefault;
+    os << ")` | " << objective.text << " |\n";
+  }
+}
+
 static void printLosses(raw_ostream &os) {
-  os << "| loss | meaning |\n|---|---|\n";
-  for (const LossInfo &loss : getLosses())
-    os << "| `" << loss.name << "(output, label"
-       << (loss.usage.empty() ? "" : ", ") << loss.usage << ")` | " << loss.text
-       << " |\n";
+  printObjectives(os, "loss", getLosses());
+}
+
+static void printMetrics(raw_ostream &os) {
+  printObjectives(os, "metric", getMetrics());
 }
 
 static void printCall(raw_ostream &os, llvm::StringRef name,
@@ -191,13 +204,10 @@ void hfta::printSettingTables(raw_ostream &os) {
   struct {
     llvm::StringLiteral name;
     void (*print)(raw_ostream &os);
-  } tables[] = {{"clauses", printClauses},
-                {"arguments", printArguments},
-                {"types", printTypes},
-                {"losses", printLosses},
-                {"optimizers", printOptimizers},
-                {"schedules", printSchedules},
-                {"kfac", printKfac},
+  } tables[] = {{"clauses", printClauses},     {"arguments", printArguments},
+                {"types", printTypes},         {"losses", printLosses},
+                {"metrics", printMetrics},     {"optimizers", printOptimizers},
+                {"schedules", printSchedules}, {"kfac", printKfac},
                 {"flags", printFlags}};
   llvm::interleave(
       tables, os,

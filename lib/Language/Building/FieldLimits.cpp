@@ -5,7 +5,9 @@
 // begins.
 //===----------------------------------------------------------------------===//
 
+#include "Building/ClassLosses.h"
 #include "Building/JobBuilder.h"
+#include "Building/ObjectiveBuilding.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -53,11 +55,11 @@ void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
   limits = {most - least, least, ignored};
 }
 
-/// Limits labels to the numbers of classes along the output's axis.
-void JobBuilder::limitLabels(const LossOptions &loss, RankedTensorType output) {
-  int64_t axis = loss.axis < 0 ? loss.axis + output.getRank() : loss.axis;
-  limitField(*findLabel(info.loss), 0, output.getDimSize(axis),
-             loss.getIgnored());
+/// Limits labels to the classes along the output's axis.
+void JobBuilder::limitLabels(RankedTensorType output) {
+  const ObjectiveArguments &arguments = info.loss.arguments;
+  int64_t classes = output.getDimSize(*findAxis(output, arguments.getAxis()));
+  limitField(*findLabel(info.loss), 0, classes, getIgnoredClass(arguments));
 }
 
 /// Limits inputs of the model that are used directly as indices of rows of a

@@ -1,6 +1,7 @@
 //===- JobBuilder.cpp - Builds modules of analyzed jobs -------------------===//
 
 #include "Building/JobBuilder.h"
+#include "Building/ObjectiveBuilding.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Language/FrontEnd.h"
 
@@ -346,64 +347,78 @@ RandomKeys JobBuilder::readKeys(ModelOp model, TensorBuilder &tensors) {
           read(Purpose::first_sample)};
 }
 
+/// Reports what is wrong with the types of the loss' operands.
+bool JobBuilder::checkLoss(const LossInfo &loss, ObjectiveTypes types) {
+  std::string wrong = "the output must be a float";
+  if (isa<FloatType>(types.output.getElementType()))
+    wrong = loss.check(info.loss.arguments, types);
+  if (!wrong.empty()) {
+    diagnostics.error(info.loss.range, wrong,
+                      loss.name + " takes " + loss.takes);
+    return false;
+  }
+  if (!info.job.drawsTargets() || loss.draws)
+    return true;
+  diagnostics.error(info.loss.range,
+                    "kfac can't draw targets for '" + loss.name +
+                        "', whose outputs describe no distribution",
+                    "leave out 'fisher = sampled': the labels are used then");
+  return false;
+}
+
 std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
                                             const Target &target) {
   TensorBuilder tensors = getTensors(builder, "loss", info.loss.range);
-  LossOptions loss = {info.loss.kind,
-                      info.loss.axis.value_or(-1),
-                      info.loss.ignoreIndex,
-                      info.lossWeights,
-                      {}};
-  RankedTensorType output = getTensorType(target.output),
-                   label = getTensorType(target.label);
-  std::string wrong = checkLoss(loss, output, label);
-  if (!wrong.empty()) {
-    diagnostics.error(info.loss.range, wrong,
-                      "cross_entropy and nll take class numbers, "
-                      "cross_entropy also probabilities in the output's shape, "
-                      "mse and binary_cross_entropy equal shapes");
+  const LossInfo &loss = *findLoss(info.loss.name);
+  ObjectiveArguments arguments = info.loss.arguments;
+  ObjectiveOperands operands = {tensors, arguments, target.output,
+                                target.label};
+  ObjectiveTypes types = operands.getTypes();
+  if (!checkLoss(loss, types))
     return std::nullopt;
-  }
-  if (takesClasses(loss.kind) && !loss.takesProbabilities(output, label))
-    limitLabels(loss, output);
-  if (info.loss.smoothing)
-    loss.labelSmoothing = readScalar(
-        model, tensors,
-        PurposeAttr::get(context, Purpose::hyper_parameter, "label_smoothing"),
-        floatType);
+  if (loss.getLabelKind(arguments, types) == LabelKind::classNumbers)
+    limitLabels(types.output);
+  for (StringRef name : info.loss.numbers)
+    arguments.set(name, readScalar(model, tensors,
+                                   PurposeAttr::get(
+                                       context, Purpose::hyper_parameter, name),
+                                   floatType));
   std::optional<RandomKeys> keys;
   if (info.job.drawsTargets())
     keys = readKeys(model, tensors);
-  return buildLoss(builder, tensors.getLoc(), loss, target.output, target.label,
-                   keys);
+  return loss.build(operands, keys);
 }
 
 /// Returns the metric's value; null after an error.
-Value JobBuilder::buildMetric(OpBuilder &builder, const Target &target,
+Value JobBuilder::buildMetric(OpBuilder &builder, Target target,
                               Value weights) {
-  const ObjectiveInfo &metric = *info.metric;
-  int64_t axis = metric.axis.value_or(info.loss.axis.value_or(-1));
-  Location loc = getTensors(builder, "metric", metric.range).getLoc();
-  LossOptions loss = {info.loss.kind, axis, {}, {}, {}};
-  Value label = target.label;
-  if (loss.takesProbabilities(getTensorType(target.output),
-                              getTensorType(label)))
-    label = buildLikeliestClass(builder, loc, label, axis);
-  std::string wrong =
-      checkAccuracy(getTensorType(target.output), getTensorType(label), axis);
+  const MetricInfo &metric = *findMetric(info.metric->name);
+  TensorBuilder tensors = getTensors(builder, "metric", info.metric->range);
+  ObjectiveArguments arguments = info.metric->arguments;
+  if (!arguments.findInteger(kAxisArgument))
+    arguments.set(kAxisArgument, info.loss.arguments.getAxis());
+  ObjectiveOperands operands = {tensors, arguments, target.output,
+                                target.label};
+  if (findLoss(info.loss.name)->getLabelKind(arguments, operands.getTypes()) ==
+      LabelKind::probabilities)
+    operands.label =
+        findLargest(tensors, target.label,
+                    *findAxis(getTensorType(target.label), arguments.getAxis()),
+                    builder.getI64Type());
+  std::string wrong = "the output must be a float";
+  if (isa<FloatType>(getElementType(target.output)))
+    wrong = metric.check(arguments, operands.getTypes());
   if (!wrong.empty()) {
-    diagnostics.error(metric.range, wrong,
-                      "accuracy takes class numbers, or a label for each "
-                      "logit");
+    diagnostics.error(info.metric->range, wrong,
+                      metric.name + " takes " + metric.takes);
     return nullptr;
   }
-  Value accuracy = buildAccuracy(builder, loc, target.output, label, axis);
-  if (accuracy.getType() == weights.getType())
-    return accuracy;
-  diagnostics.error(metric.range,
-                    "the metric has the shape " +
-                        printShape(getShape(accuracy)) + ", but the loss " +
-                        printShape(getShape(weights)),
+  Value value = metric.build(operands);
+  if (value.getType() == weights.getType())
+    return value;
+  diagnostics.error(info.metric->range,
+                    "the metric has the shape " + printShape(getShape(value)) +
+                        ", but the loss " + printShape(getShape(weights)),
                     "both are averaged over the same elements");
   return nullptr;
 }

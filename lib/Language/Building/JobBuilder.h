@@ -69,14 +69,15 @@ private:
   RandomKeys readKeys(ModelOp model, TensorBuilder &tensors);
   std::optional<Loss> buildLossOf(ModelOp model, OpBuilder &builder,
                                   const Target &target);
-  Value buildMetric(OpBuilder &builder, const Target &target, Value weights);
+  bool checkLoss(const LossInfo &loss, ObjectiveTypes types);
+  Value buildMetric(OpBuilder &builder, Target target, Value weights);
   bool buildLossAndMetric(ModelOp model, ValueRange arguments,
                           func::FuncOp forward, SmallVector<Value> &results);
 
   // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,
                   int64_t ignored);
-  void limitLabels(const LossOptions &loss, RankedTensorType output);
+  void limitLabels(RankedTensorType output);
   void limitIndices(ModelOp model);
 
   // OnnxModels.cpp: models from ONNX files.

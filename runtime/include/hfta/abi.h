@@ -133,7 +133,7 @@
   M(s, identity) M(s, identity_of_batch) M(s, export_template)
 #define HFTA_ABI_PROGRAM(M, s)                                                 \
   M(s, abi_version)                                                            \
-  M(s, reserved)                                                               \
+  M(s, metric_is_share)                                                        \
   M(s, name)                                                                   \
   M(s, optimizer)                                                              \
   M(s, metric)                                                                 \

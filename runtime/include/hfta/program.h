@@ -590,11 +590,12 @@ typedef struct hfta_model {
 /// A compiled job.
 typedef struct hfta_program {
   uint32_t abi_version;
-  uint32_t reserved;
-  const char *name;      ///< the job's name
+  uint32_t metric_is_share; ///< 1: the metric is printed in percent
+  const char *name;         ///< the job's name
   const char *optimizer; ///< name such as "sgd" or "adam"; "" in a program that
                          ///< doesn't train
-  const char *metric; ///< name of the metric, "accuracy"; "" if there is none
+  const char
+      *metric; ///< name of the metric, such as "accuracy"; "" if there is none
   const char *cpu_features; ///< features that the code needs, as
                             ///< comma-separated names of /proc/cpuinfo
   /// JSON that `info --json` prints: memory plan, layers, costs.

@@ -4,7 +4,6 @@
 #include "system/clock.h"
 
 #include <math.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -12,7 +11,7 @@ const char *hfta_metric_text(const hfta_program *program, double value,
                              char buffer[32]) {
   if (isnan(value))
     snprintf(buffer, 32, "nan");
-  else if (strcmp(program->metric, "accuracy") == 0)
+  else if (program->metric_is_share)
     snprintf(buffer, 32, "%.2f %%", 100.0 * value);
   else
     snprintf(buffer, 32, "%.4f", value);

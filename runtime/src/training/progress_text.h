@@ -65,7 +65,7 @@ void hfta_drawing_put_copies(hfta_drawing *drawing,
 void hfta_print_step(FILE *file, const hfta_progress_state *state);
 void hfta_print_epoch(FILE *file, const hfta_progress_state *state);
 
-/// Formats a metric into `buffer` and returns it: "88.12 %" for an accuracy,
+/// Formats a metric into `buffer` and returns it: "88.12 %" for a share,
 /// else four digits after the point; "nan" for NaN.
 const char *hfta_metric_text(const hfta_program *program, double value,
                              char buffer[32]);

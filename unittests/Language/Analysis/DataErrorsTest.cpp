@@ -281,7 +281,7 @@ TEST(DataErrors, FloatLabel) {
       R"(job.hfta:11:8: error: the label must hold class numbers, but it is a float
   loss cross_entropy(net, label)
        ^~~~~~~~~~~~~~~~~~~~~~~~~
-hint: cross_entropy and nll take class numbers, cross_entropy also probabilities in the output's shape, mse and binary_cross_entropy equal shapes
+hint: cross_entropy takes class numbers, or probabilities in the output's shape
 )");
 }
 

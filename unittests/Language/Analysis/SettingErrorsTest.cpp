@@ -345,7 +345,7 @@ TEST(JobErrors, LossShape) {
       R"(job.hfta:11:8: error: output and label must have one shape, but the output is [8, 3], the label [8]
   loss mse(net, label)
        ^~~~~~~~~~~~~~~
-hint: cross_entropy and nll take class numbers, cross_entropy also probabilities in the output's shape, mse and binary_cross_entropy equal shapes
+hint: mse takes a label in the output's shape
 )");
 }
 

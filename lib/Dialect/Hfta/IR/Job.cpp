@@ -309,6 +309,7 @@ struct Describe {
     archive.field("worker_places", job.workerPlaces);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
+    archive.field("metric_is_share", job.metricIsShare);
     for (const SettingInfo *setting : getSettings())
       archive.setting(*setting, job);
   }

@@ -142,7 +142,9 @@ struct Job {
   /// empty, a worker's place is its number.
   std::vector<int64_t> workerPlaces;
   std::vector<DataField> data;
-  std::string metric; ///< "accuracy" or empty
+  std::string metric; ///< name of the metric, "accuracy"; empty: none
+  /// Whether the metric is a share, which programs print in percent.
+  bool metricIsShare = true;
 
   // The settings that Settings.def declares and describes. A setting that may
   // differ between copies is empty, or holds one value per copy.

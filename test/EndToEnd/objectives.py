@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tests losses with class weights or with weights of positive labels, and with
-probabilities as labels. Trained weights, losses, and results of an evaluation are compared
-with formulas in Python, for any number of micro-batches, on several workers, within a
-memory budget, and on a GPU. Steps in which no label counts must change nothing. Needs only
-Python's standard library."""
+"""Tests losses with class weights or with weights of positive labels, with probabilities as
+labels, and of differences, and metrics. Trained weights, losses, and results of an
+evaluation are compared with formulas in Python, for any number of micro-batches, on several
+workers, within a memory budget, and on a GPU. Steps in which no label counts must change
+nothing. Needs only Python's standard library."""
 
 import json
 import math
@@ -15,7 +15,8 @@ from harness import (REFERENCE, Work, checkpoint, copy_file, expect_equal, fail,
 
 sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 
-from loss_formulas import binary_cross_entropy, cross_entropy, find_mean  # noqa: E402
+from loss_formulas import (binary_cross_entropy, cross_entropy, find_mean,  # noqa: E402
+                           huber, l1)
 from make_data import uniform, write_npy  # noqa: E402
 from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 
@@ -30,6 +31,7 @@ PROBABILITIES = [[a / 32, b / 32, (32 - a - b) / 32]
                  for a, b in ((3 * i % 17, 5 * i % 13) for i in range(SAMPLES))]
 ONES = [[[0, 0.25, 1][(i + 2 * j) % 3] for j in range(CLASSES)] for i in range(SAMPLES)]
 POSITIVE = [3, 0.25, 1]
+DELTAS = [0.25, 1.5]
 FIELDS = {"label": LABELS, "probabilities": PROBABILITIES, "ones": ONES}
 TENSORS = {"w": [0.125 * ((7 * i) % 11 - 5) for i in range(CLASSES * FEATURES)],
            "b": [0.25, -0.5, 0.125]}
@@ -130,16 +132,18 @@ train sweep {{
         event = [event for event in events if "eval_loss" in event][-1]
         loss, _ = find_mean(list(map(find_element, scores, FIELDS[field])))
         expect_near([float(event["eval_loss"][copy])], [loss], f"{name}, loss of the test")
-        if "eval_accuracy" not in event:
-            return
-        right = counts = 0
-        for row, label in zip(scores, FIELDS[field]):
-            weight = find_element(row, label)[2]
-            label = label if field == "label" else label.index(max(label))
-            counts += weight
-            right += weight * (row.index(max(row)) == label)
-        expect_near([float(event["eval_accuracy"][copy])], [right / counts],
-                    f"{name}, accuracy of the test")
+        for metric, most in (("accuracy", 1), ("top_2", 2)):
+            if f"eval_{metric}" not in event:
+                continue
+            right = counts = 0
+            for row, label in zip(scores, FIELDS[field]):
+                weight = find_element(row, label)[2]
+                label = label if field == "label" else label.index(max(label))
+                best = sorted(range(CLASSES), key=lambda c: (-row[c], c))[:most]
+                counts += weight
+                right += weight * (label in best)
+            expect_near([float(event[f"eval_{metric}"][copy])], [right / counts],
+                        f"{name}, {metric} of the test")
 
 
 def main():
@@ -186,6 +190,23 @@ def main():
         "ones", f"binary_cross_entropy(net, ones, pos_weight = {POSITIVE})", "ones",
         [lambda scores, labels: binary_cross_entropy(scores, labels, POSITIVE)],
         "micro_batches 2")
+    check.expect_formula("l1", "l1(net, ones)", "ones", [l1], "micro_batches 2")
+    for number, (clauses, *flags) in enumerate([
+            ("",), ("micro_batches 4\n  memory device = 1MiB",),
+            ("micro_batches 4", "--target=cuda", "--gpu-code=emulated", "--chip=sm_80")]):
+        check.expect_formula(
+            f"huber{number}", f"huber(net, ones, delta = {DELTAS})", "ones",
+            [lambda scores, labels, delta=delta: huber(scores, labels, delta)
+             for delta in DELTAS], clauses, flags)
+    check.expect_formula("default", "huber(net, ones)", "ones",
+                         [lambda scores, labels: huber(scores, labels, 1)])
+    for number, flags in enumerate(([], ["--target=cuda", "--gpu-code=emulated",
+                                         "--chip=sm_80"])):
+        check.expect_formula(
+            f"best{number}", f"cross_entropy(net, label, class_weights = {WEIGHTS})",
+            "label", [of_classes(0)], "metric top_k(net, label, k = 2)", flags)
+    check.expect_formula("best", "cross_entropy(net, probabilities)", "probabilities",
+                         [of_probabilities(0)], "metric top_k(k = 2)")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,38 @@
+//===- ClassLosses.h - Losses of class scores -------------------*- C++ -*-===//
+//
+// `cross_entropy` takes a score of each class and `nll` the logarithm of its
+// probability. Both take a class number as the label; `cross_entropy` also
+// takes a probability of each class.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_LANGUAGE_BUILDING_CLASSLOSSES_H
+#define HFTA_LIB_LANGUAGE_BUILDING_CLASSLOSSES_H
+
+#include "Hfta/Language/Objectives.h"
+
+namespace mlir::hfta::language {
+
+LabelKind classifyClassNumbers(const ObjectiveArguments &arguments,
+                               ObjectiveTypes types);
+LabelKind classifyClassesOrProbabilities(const ObjectiveArguments &arguments,
+                                         ObjectiveTypes types);
+
+/// Returns the number of the class whose elements don't count.
+int64_t getIgnoredClass(const ObjectiveArguments &arguments);
+
+std::string checkNll(const ObjectiveArguments &arguments, ObjectiveTypes types);
+std::string checkCrossEntropy(const ObjectiveArguments &arguments,
+                              ObjectiveTypes types);
+
+/// Builds the loss. Targets are drawn with the probabilities whose logarithms
+/// the scores are, whatever the smoothing. With weights of classes, drawn
+/// losses are multiplied by the root of the element's weight: g gᵀ is then the
+/// Hessian of the weighted loss with respect to the output.
+Loss buildNll(const ObjectiveOperands &operands,
+              const std::optional<RandomKeys> &keys);
+Loss buildCrossEntropy(const ObjectiveOperands &operands,
+                       const std::optional<RandomKeys> &keys);
+
+} // namespace mlir::hfta::language
+
+#endif // HFTA_LIB_LANGUAGE_BUILDING_CLASSLOSSES_H
