@@ -121,8 +121,8 @@ ParameterUse GatherOp::getParameterUse(unsigned operand) {
 // Normalization layers
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `factor` is a standard deviation, its inverse, or similar, as
-/// in a norm: it is computed from a reduction by way of a square root.
+/// Returns whether `factor` is a standard deviation, its inverse, or similar,
+/// as in a norm: it is computed from a reduction by way of a square root.
 static bool isInverseDeviation(Value factor) {
   SmallVector<std::pair<Value, int>> worklist = {{factor, false}};
   DenseSet<std::pair<Value, int>> seen;
