@@ -22,7 +22,7 @@ static hfta_status self_open(const hfta_rank_options *options,
   if (!self)
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for a communicator");
-  self->base = (hfta_communicator){&hfta_communicator_self, 0, 1, 1};
+  self->base = (hfta_communicator){&hfta_communicator_self, 0, 1, 1, NULL};
   self->timeout = options->timeout;
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);

@@ -417,7 +417,8 @@ static void fill_communicator(hfta_worker_group *self, communicator *out,
   // So other ranks' workers count as local only if all ranks are.
   if (self->ranks->local_size == self->ranks->size)
     local = count;
-  out->base = (hfta_communicator){&functions, number - first, count, local};
+  out->base =
+      (hfta_communicator){&functions, number - first, count, local, NULL};
   out->group = self;
   out->first = first;
 }
