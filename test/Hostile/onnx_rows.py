@@ -234,7 +234,7 @@ def make_single_value_rows():
                       more=more)
 
     refused = ("bad.onnx: error: batch normalization in training needs more than one value "
-               "a channel", "(at 'norm')")
+               "per channel", "(at 'norm')")
     for name, axes, options, size in (
             ("a batch of one sample", (), ["--batch=1"], "[1, 4]"),
             ("micro-batches of one sample", (), ["--batch=4", "--micro-batches=4"], "[1, 4]"),

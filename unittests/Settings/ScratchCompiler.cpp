@@ -1,8 +1,8 @@
 //===- ScratchCompiler.cpp - hftac with one more setting and loss ---------===//
 //
-// This compiler has one more setting and one more loss than hftac. It shows that
-// a record alone defines them: they aren't in Settings.def and Losses.cpp, and
-// no code names them.
+// This compiler has one more setting and one more loss than hftac. It shows
+// that a record alone defines them: they aren't in Settings.def and Losses.cpp,
+// and no code names them.
 //===----------------------------------------------------------------------===//
 
 #include "Building/TensorBuilder.h"
