@@ -171,15 +171,18 @@ def _find_by_values(name, parameters, found, values):
     return None
 
 
+def to_numpy(tensor):
+    """Returns a tensor's values; bfloat16, which NumPy doesn't have, as float32."""
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
 def _holds(parameter, values):
     """Returns whether the values are the parameter's, maybe transposed or reshaped."""
     if parameter.numel() != values.size or parameter.dtype.is_floating_point and (
             parameter.element_size() != values.itemsize):
         return False
-    own = parameter.detach().cpu()
-    if own.dtype == torch.bfloat16:  # which NumPy doesn't have
-        own = own.float()
-    own = own.numpy()
+    own = to_numpy(parameter)
     return (numpy.array_equal(own.ravel(), values.ravel()) or
             own.ndim == 2 and numpy.array_equal(own.T.ravel(), values.ravel()))
 

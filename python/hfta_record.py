@@ -20,7 +20,7 @@ import torch
 from onnx import numpy_helper
 from torch.nn import functional
 
-from hfta_parameters import NotExportable, find_parameters
+from hfta_parameters import NotExportable, find_parameters, to_numpy
 
 STEPS, RATE = 2, 0.125
 # The losses of the job language, by name. PyTorch's expect the classes along axis 1.
@@ -230,7 +230,7 @@ class _NamesInFile:
 
 
 def _is_transposed(parameter, tensor, folder):
-    own = parameter.detach().cpu().numpy()
+    own = to_numpy(parameter)
     if own.ndim != 2:
         return False
     values = numpy_helper.to_array(tensor, folder).ravel()

@@ -16,10 +16,10 @@ using namespace mlir::hfta;
 static constexpr ObjectiveParameter kParameters[] = {
     {"rate", ObjectiveParameter::Kind::number, NumberRange::positive(), "2"}};
 
-static std::string check(const ObjectiveArguments &, ObjectiveTypes types) {
-  return types.output.getShape() == types.label.getShape()
-             ? ""
-             : "the shapes differ";
+static ObjectiveError check(const ObjectiveArguments &, ObjectiveTypes types) {
+  if (types.output.getShape() == types.label.getShape())
+    return {};
+  return {"the shapes differ"};
 }
 
 /// Builds the difference times the rate.

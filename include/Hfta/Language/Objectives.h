@@ -76,6 +76,13 @@ struct ObjectiveTypes {
   RankedTensorType output, label;
 };
 
+/// An error in arguments or types; an empty message: there is none.
+struct ObjectiveError {
+  std::string message;
+  std::string hint = ""; ///< empty: the labels that the objective takes
+  explicit operator bool() const { return !message.empty(); }
+};
+
 /// The contents of a label.
 enum class LabelKind {
   classNumbers,  ///< the number of a class along the output's axis
@@ -126,10 +133,9 @@ struct LossInfo {
   /// Returns the contents of the label. Null: values.
   LabelKind (*classify)(const ObjectiveArguments &arguments,
                         ObjectiveTypes types);
-  /// Returns what is wrong with arguments and types; empty if nothing is. The
-  /// output is a float.
-  std::string (*check)(const ObjectiveArguments &arguments,
-                       ObjectiveTypes types);
+  /// Checks arguments and types. The output is a float.
+  ObjectiveError (*check)(const ObjectiveArguments &arguments,
+                          ObjectiveTypes types);
   /// Builds the loss. With `keys`, losses for drawn targets are built too.
   /// Targets are independent for each element, so that the mean of g gᵀ, where
   /// g is the gradient of a drawn loss with respect to the output, is the
@@ -166,10 +172,9 @@ struct MetricInfo {
   llvm::StringLiteral takes;
   /// Returns the name in logs and tables, such as "top_5". Null: `name`.
   std::string (*describe)(const ObjectiveArguments &arguments);
-  /// Returns what is wrong with arguments and types; empty if nothing is. The
-  /// output is a float.
-  std::string (*check)(const ObjectiveArguments &arguments,
-                       ObjectiveTypes types);
+  /// Checks arguments and types. The output is a float.
+  ObjectiveError (*check)(const ObjectiveArguments &arguments,
+                          ObjectiveTypes types);
   /// Builds one value for each element of the loss, in the output's element
   /// type. The label has class numbers or values: JobBuilder replaces
   /// probabilities by the likeliest class.

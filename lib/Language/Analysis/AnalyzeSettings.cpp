@@ -404,6 +404,13 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
 // Names of a model's own settings
 //===----------------------------------------------------------------------===//
 
+/// Returns whether the loss has a number for each copy by this name.
+static bool isLossNumber(const LossInfo *loss, llvm::StringRef name) {
+  const ObjectiveParameter *parameter =
+      loss ? findByName(loss->parameters, name) : nullptr;
+  return parameter && parameter->kind == ObjectiveParameter::Kind::number;
+}
+
 /// Returns whether a setting of the job already has this name.
 bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
@@ -411,8 +418,7 @@ bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const ScheduleInfo *schedule = findSchedule(info.job.schedule.kind);
   const LossInfo *loss = findLoss(info.loss.name);
   return (setting && setting->isSwept()) || name == "model" ||
-         (loss && findByName(loss->parameters, name)) ||
-         findByName(schedule->parameters, name) ||
+         isLossNumber(loss, name) || findByName(schedule->parameters, name) ||
          (optimizer && findByName(optimizer->parameters, name)) ||
          isTakenByPreconditioner(name);
 }

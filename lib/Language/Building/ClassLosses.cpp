@@ -40,32 +40,34 @@ int64_t language::getIgnoredClass(const ObjectiveArguments &arguments) {
   return arguments.getInteger(kIgnored, kNoClass);
 }
 
-static std::string checkWeights(const ObjectiveArguments &arguments,
-                                ObjectiveTypes types) {
+static ObjectiveError checkWeights(const ObjectiveArguments &arguments,
+                                   ObjectiveTypes types) {
   ArrayRef<double> weights = arguments.getWeights(kClassWeights);
   if (!weights.empty() &&
       llvm::all_of(weights, [](double x) { return x == 0; }))
-    return "'class_weights' are all 0: no label would count";
+    return {"'class_weights' are all 0: no label would count",
+            "one of them is above 0"};
   return checkCount(
       weights,
       types.output.getDimSize(*findAxis(types.output, arguments.getAxis())),
       "'class_weights' are numbers of classes", types);
 }
 
-std::string language::checkNll(const ObjectiveArguments &arguments,
-                               ObjectiveTypes types) {
-  std::string wrong = checkClasses(types, arguments.getAxis());
-  return wrong.empty() ? checkWeights(arguments, types) : wrong;
+ObjectiveError language::checkNll(const ObjectiveArguments &arguments,
+                                  ObjectiveTypes types) {
+  ObjectiveError wrong = checkClasses(types, arguments.getAxis());
+  return wrong ? wrong : checkWeights(arguments, types);
 }
 
-std::string language::checkCrossEntropy(const ObjectiveArguments &arguments,
-                                        ObjectiveTypes types) {
+ObjectiveError language::checkCrossEntropy(const ObjectiveArguments &arguments,
+                                           ObjectiveTypes types) {
   if (classifyClassesOrProbabilities(arguments, types) !=
       LabelKind::probabilities)
     return checkNll(arguments, types);
   if (arguments.findInteger(kIgnored))
-    return "'ignore_index' is a class number, but the label holds "
-           "probabilities";
+    return {"'ignore_index' is a class number, but the label holds "
+            "probabilities",
+            "leave it out"};
   return checkWeights(arguments, types);
 }
 

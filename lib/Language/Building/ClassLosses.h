@@ -20,9 +20,10 @@ LabelKind classifyClassesOrProbabilities(const ObjectiveArguments &arguments,
 /// Returns the number of the class whose elements don't count.
 int64_t getIgnoredClass(const ObjectiveArguments &arguments);
 
-std::string checkNll(const ObjectiveArguments &arguments, ObjectiveTypes types);
-std::string checkCrossEntropy(const ObjectiveArguments &arguments,
-                              ObjectiveTypes types);
+ObjectiveError checkNll(const ObjectiveArguments &arguments,
+                        ObjectiveTypes types);
+ObjectiveError checkCrossEntropy(const ObjectiveArguments &arguments,
+                                 ObjectiveTypes types);
 
 /// Builds the loss. Targets are drawn with the probabilities whose logarithms
 /// the scores are, whatever the smoothing. With weights of classes, drawn

@@ -347,14 +347,24 @@ RandomKeys JobBuilder::readKeys(ModelOp model, TensorBuilder &tensors) {
           read(Purpose::first_sample)};
 }
 
+/// Checks a loss or metric. An error has a hint.
+template <typename Info>
+static ObjectiveError checkObjective(const Info &objective,
+                                     const ObjectiveArguments &arguments,
+                                     ObjectiveTypes types) {
+  if (!isa<FloatType>(types.output.getElementType()))
+    return {"the output must be a float", "choose another output"};
+  ObjectiveError wrong = objective.check(arguments, types);
+  if (wrong && wrong.hint.empty())
+    wrong.hint = (objective.name + " takes " + objective.takes).str();
+  return wrong;
+}
+
 /// Reports what is wrong with the types of the loss' operands.
 bool JobBuilder::checkLoss(const LossInfo &loss, ObjectiveTypes types) {
-  std::string wrong = "the output must be a float";
-  if (isa<FloatType>(types.output.getElementType()))
-    wrong = loss.check(info.loss.arguments, types);
-  if (!wrong.empty()) {
-    diagnostics.error(info.loss.range, wrong,
-                      loss.name + " takes " + loss.takes);
+  ObjectiveError wrong = checkObjective(loss, info.loss.arguments, types);
+  if (wrong) {
+    diagnostics.error(info.loss.range, wrong.message, wrong.hint);
     return false;
   }
   if (!info.job.drawsTargets() || loss.draws)
@@ -401,16 +411,13 @@ Value JobBuilder::buildMetric(OpBuilder &builder, Target target,
                                 target.label};
   if (findLoss(info.loss.name)->getLabelKind(arguments, operands.getTypes()) ==
       LabelKind::probabilities)
-    operands.label =
-        findLargest(tensors, target.label,
-                    *findAxis(getTensorType(target.label), arguments.getAxis()),
-                    builder.getI64Type());
-  std::string wrong = "the output must be a float";
-  if (isa<FloatType>(getElementType(target.output)))
-    wrong = metric.check(arguments, operands.getTypes());
-  if (!wrong.empty()) {
-    diagnostics.error(info.metric->range, wrong,
-                      metric.name + " takes " + metric.takes);
+    operands.label = findLargest(
+        tensors, tensors.reshape(target.label, getShape(target.output)),
+        *findAxis(getTensorType(target.output), arguments.getAxis()),
+        builder.getI64Type());
+  ObjectiveError wrong = checkObjective(metric, arguments, operands.getTypes());
+  if (wrong) {
+    diagnostics.error(info.metric->range, wrong.message, wrong.hint);
     return nullptr;
   }
   Value value = metric.build(operands);

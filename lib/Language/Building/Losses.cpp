@@ -12,8 +12,8 @@ using namespace mlir::hfta::language;
 
 using Kind = ObjectiveParameter::Kind;
 
-static std::string checkElements(const ObjectiveArguments &,
-                                 ObjectiveTypes types) {
+static ObjectiveError checkElements(const ObjectiveArguments &,
+                                    ObjectiveTypes types) {
   return checkValues(types);
 }
 
@@ -99,7 +99,7 @@ static Loss buildL1(const ObjectiveOperands &operands,
 }
 
 static constexpr ObjectiveParameter kHuber[] = {
-    {"delta", Kind::number, NumberRange::positive(), "1"}};
+    {"delta", Kind::number, {1e-6, FLT_MAX}, "1"}};
 
 /// Builds d²/2 up to |d| = delta, and the tangent beyond: with m = min(|d|,
 /// delta) both are m (|d| - m/2). Source: P. J. Huber, "Robust estimation of a
@@ -124,11 +124,11 @@ static Loss buildHuber(const ObjectiveOperands &operands,
 static constexpr ObjectiveParameter kBinary[] = {
     {"pos_weight", Kind::weights, {0, FLT_MAX}, "1"}};
 
-static std::string checkBinary(const ObjectiveArguments &arguments,
-                               ObjectiveTypes types) {
-  std::string wrong = checkValues(types);
+static ObjectiveError checkBinary(const ObjectiveArguments &arguments,
+                                  ObjectiveTypes types) {
+  ObjectiveError wrong = checkValues(types);
   ArrayRef<double> weights = arguments.getWeights("pos_weight");
-  if (!wrong.empty() || weights.size() == 1)
+  if (wrong || weights.size() == 1)
     return wrong;
   return checkCount(
       weights, types.output.getRank() > 1 ? types.output.getShape().back() : 1,

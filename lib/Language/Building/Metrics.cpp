@@ -18,10 +18,10 @@ static constexpr ObjectiveParameter kAxis = {kAxisArgument, Kind::integer,
 
 static constexpr ObjectiveParameter kAccuracy[] = {kAxis};
 
-static std::string checkAccuracy(const ObjectiveArguments &arguments,
-                                 ObjectiveTypes types) {
-  if (!hasClassAxis(types, arguments.getAxis()) && checkValues(types).empty())
-    return "";
+static ObjectiveError checkAccuracy(const ObjectiveArguments &arguments,
+                                    ObjectiveTypes types) {
+  if (!hasClassAxis(types, arguments.getAxis()) && !checkValues(types))
+    return {};
   return checkClasses(types, arguments.getAxis());
 }
 
@@ -62,23 +62,26 @@ static std::string describeTopK(const ObjectiveArguments &arguments) {
   return "top_" + std::to_string(arguments.getInteger("k", kDefaultK));
 }
 
-static std::string checkTopK(const ObjectiveArguments &arguments,
-                             ObjectiveTypes types) {
-  std::string wrong = checkClasses(types, arguments.getAxis());
-  if (!wrong.empty())
+static ObjectiveError checkTopK(const ObjectiveArguments &arguments,
+                                ObjectiveTypes types) {
+  ObjectiveError wrong = checkClasses(types, arguments.getAxis());
+  if (wrong)
     return wrong;
   int64_t k = arguments.getInteger("k", kDefaultK);
   int64_t classes =
       types.output.getDimSize(*findAxis(types.output, arguments.getAxis()));
   if (k <= classes)
-    return "";
-  return "'k' is " + std::to_string(k) + ", but there are " +
-         std::to_string(classes) + " classes";
+    return {};
+  return {"'k' is " + std::to_string(k) + ", but there are " +
+              std::to_string(classes) + " classes",
+          "for example top_k(k = " +
+              std::to_string(std::max<int64_t>(classes - 1, 1)) + ")"};
 }
 
 /// Builds 1 where the label's class is one of the k largest, else 0. Of equal
-/// scores the first class' is the largest, as in accuracy, and NaN is larger
-/// than any number, as in torch.topk.
+/// scores the first class' is the largest, as in accuracy. An element whose own
+/// score is NaN doesn't count as right; another class' NaN counts as larger
+/// than any number.
 static Value buildTopK(const ObjectiveOperands &operands) {
   TensorBuilder &tensors = operands.tensors;
   ObjectiveTypes types = operands.getTypes();

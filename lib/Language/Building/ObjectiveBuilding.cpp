@@ -56,35 +56,35 @@ static std::string describeTypes(ObjectiveTypes types) {
          ", the label " + printShape(types.label.getShape());
 }
 
-std::string language::checkClasses(ObjectiveTypes types, int64_t axis) {
+ObjectiveError language::checkClasses(ObjectiveTypes types, int64_t axis) {
   ArrayRef<int64_t> output = types.output.getShape();
   std::optional<int64_t> classes = findAxis(types.output, axis);
   if (!classes)
-    return "the output of shape " + printShape(output) + " has no axis " +
-           std::to_string(axis) + " of classes";
+    return {"the output of shape " + printShape(output) + " has no axis " +
+            std::to_string(axis) + " of classes"};
   if (!areAlike(without(output, *classes), types.label.getShape()))
-    return "the label must have the output's shape without axis " +
-           std::to_string(axis) + ", but " + describeTypes(types);
+    return {"the label must have the output's shape without axis " +
+            std::to_string(axis) + ", but " + describeTypes(types)};
   if (!isa<IntegerType>(types.label.getElementType()))
-    return "the label must hold class numbers, but it is a float";
-  return "";
+    return {"the label must hold class numbers, but it is a float"};
+  return {};
 }
 
-std::string language::checkValues(ObjectiveTypes types) {
-  return areAlike(types.output.getShape(), types.label.getShape())
-             ? ""
-             : "output and label must have one shape, but " +
-                   describeTypes(types);
+ObjectiveError language::checkValues(ObjectiveTypes types) {
+  if (areAlike(types.output.getShape(), types.label.getShape()))
+    return {};
+  return {"output and label must have one shape, but " + describeTypes(types)};
 }
 
-std::string language::checkCount(ArrayRef<double> weights, int64_t count,
-                                 const Twine &what, ObjectiveTypes types) {
+ObjectiveError language::checkCount(ArrayRef<double> weights, int64_t count,
+                                    const Twine &what, ObjectiveTypes types) {
   if (weights.empty() || static_cast<int64_t>(weights.size()) == count)
-    return "";
-  return (what + ": the output of shape " +
-          printShape(types.output.getShape()) + " has " + Twine(count) +
-          ", got " + Twine(weights.size()))
-      .str();
+    return {};
+  return {(what + ": the output of shape " +
+           printShape(types.output.getShape()) + " has " + Twine(count) +
+           ", got " + Twine(weights.size()))
+              .str(),
+          "give " + std::to_string(count)};
 }
 
 bool language::hasClassAxis(ObjectiveTypes types, int64_t axis) {

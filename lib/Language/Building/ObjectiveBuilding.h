@@ -9,7 +9,7 @@
 namespace mlir::hfta::language {
 
 //===----------------------------------------------------------------------===//
-// Types. Checks return what is wrong; empty if nothing is.
+// Types
 //===----------------------------------------------------------------------===//
 
 /// Returns whether two shapes are equal apart from axes of length 1 that aren't
@@ -25,13 +25,13 @@ std::optional<int64_t> findAxis(RankedTensorType type, int64_t axis);
 
 /// Checks that the label holds one class number for each vector of classes
 /// along the axis of the output.
-std::string checkClasses(ObjectiveTypes types, int64_t axis);
+ObjectiveError checkClasses(ObjectiveTypes types, int64_t axis);
 /// Checks that output and label have the same shape.
-std::string checkValues(ObjectiveTypes types);
+ObjectiveError checkValues(ObjectiveTypes types);
 /// Checks that a list of weights, unless it is empty, has `count` elements.
 /// `what` says what they are.
-std::string checkCount(ArrayRef<double> weights, int64_t count,
-                       const Twine &what, ObjectiveTypes types);
+ObjectiveError checkCount(ArrayRef<double> weights, int64_t count,
+                          const Twine &what, ObjectiveTypes types);
 
 /// Returns whether the label holds class numbers along an axis of the output.
 /// If not, the output must have the label's shape, with one logit for each
