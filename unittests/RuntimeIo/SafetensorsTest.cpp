@@ -293,6 +293,8 @@ TEST_F(SafetensorsTest, FaultyHeaders) {
             "byte 12 of the header: zero byte in a name");
   EXPECT_EQ(open("\"__metadata__\":{\"a\":1}", 0),
             "byte 22 of the header: expected a string in '__metadata__'");
+  EXPECT_EQ(open("\"__metadata__\":{},\"__metadata__\":{}", 0),
+            "byte 34 of the header: second '__metadata__'");
   EXPECT_EQ(open("\"a\":" + std::string(1000, '['), 0),
             "byte 6 of the header: expected an object for a tensor");
 }

@@ -28,6 +28,7 @@ typedef struct parser {
   hfta_safetensors *file;
   size_t tensor_capacity;
   size_t metadata_capacity;
+  bool has_metadata; ///< whether '__metadata__' was read, which may be empty
   const unsigned char *data; ///< the tensors' data in the file
   uint64_t data_bytes;
 } parser;
@@ -112,8 +113,9 @@ static hfta_status add_metadata_string(parser *p, size_t index) {
 
 static hfta_status parse_metadata(parser *p) {
   hfta_safetensors *file = p->file;
-  if (file->metadata)
+  if (p->has_metadata)
     return bad_json(p, "second '__metadata__'");
+  p->has_metadata = true;
   if (hfta_json_next(&p->json) != HFTA_JSON_BEGIN_OBJECT)
     return bad_json(p, "expected '__metadata__' to be an object");
   hfta_json_event event;
