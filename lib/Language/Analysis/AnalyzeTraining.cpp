@@ -256,7 +256,8 @@ void JobAnalyzer::checkLossScale() {
 // Loss and metric
 //===----------------------------------------------------------------------===//
 
-bool JobAnalyzer::analyzeOutput(const ast::Expression &expression,
+/// Reads the model, or one of its outputs.
+void JobAnalyzer::analyzeOutput(const ast::Expression &expression,
                                 NamedRange &output) {
   ast::Identifier object;
   if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression)) {
@@ -269,17 +270,16 @@ bool JobAnalyzer::analyzeOutput(const ast::Expression &expression,
     diagnostics.error(expression.getRange(),
                       "expected the model or one of its outputs",
                       "for example net, or net.logits");
-    return false;
+    return;
   }
   output.range = expression.getRange();
   if (!info.model || object.name == info.model->name.name ||
       object.name == "model")
-    return true;
+    return;
   llvm::StringRef known[] = {info.model->name.name};
   diagnostics.error(object.range,
                     "'" + object.name + "' is not the model that is trained",
                     suggest(object.name, known, "the model is"));
-  return false;
 }
 
 /// Reads the output and the field that an objective compares.

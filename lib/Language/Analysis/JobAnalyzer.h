@@ -226,7 +226,7 @@ private:
   void checkFactors(const BoundArguments &arguments, const Clause &clause,
                     llvm::StringRef multiply);
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
-  bool analyzeOutput(const ast::Expression &expression, NamedRange &output);
+  void analyzeOutput(const ast::Expression &expression, NamedRange &output);
   void analyzeTarget(const CallView &call, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
   void analyzeObjective(const CallView &call,

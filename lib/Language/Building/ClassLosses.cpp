@@ -8,10 +8,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-static constexpr llvm::StringLiteral kIgnored = "ignore_index";
-static constexpr llvm::StringLiteral kSmoothing = "label_smoothing";
-static constexpr llvm::StringLiteral kClassWeights = "class_weights";
-
 /// The class that is ignored unless the job says so: PyTorch's, which no output
 /// has.
 static constexpr int64_t kNoClass = -100;
@@ -37,12 +33,12 @@ language::classifyClassesOrProbabilities(const ObjectiveArguments &arguments,
 }
 
 int64_t language::getIgnoredClass(const ObjectiveArguments &arguments) {
-  return arguments.getInteger(kIgnored, kNoClass);
+  return arguments.getInteger(kIgnoreIndexArgument, kNoClass);
 }
 
 static ObjectiveError checkWeights(const ObjectiveArguments &arguments,
                                    ObjectiveTypes types) {
-  ArrayRef<double> weights = arguments.getWeights(kClassWeights);
+  ArrayRef<double> weights = arguments.getWeights(kClassWeightsArgument);
   if (!weights.empty() &&
       llvm::all_of(weights, [](double x) { return x == 0; }))
     return {"'class_weights' are all 0: no label would count",
@@ -64,7 +60,7 @@ ObjectiveError language::checkCrossEntropy(const ObjectiveArguments &arguments,
   if (classifyClassesOrProbabilities(arguments, types) !=
       LabelKind::probabilities)
     return checkNll(arguments, types);
-  if (arguments.findInteger(kIgnored))
+  if (arguments.findInteger(kIgnoreIndexArgument))
     return {"'ignore_index' is a class number, but the label holds "
             "probabilities",
             "leave it out"};
@@ -96,13 +92,13 @@ public:
         label(operands.label), type(operands.getTypes().output),
         axis(*findAxis(type, arguments.getAxis())),
         classes(type.getDimSize(axis)), shape(without(type.getShape(), axis)),
-        smoothing(arguments.getNumber(kSmoothing)) {}
+        smoothing(arguments.getNumber(kSmoothingArgument)) {}
 
   /// `logProbabilities` are the logarithms of the classes' probabilities.
   Loss build(Value logProbabilities, LabelKind kind,
              const std::optional<RandomKeys> &keys) {
     scores = logProbabilities;
-    ArrayRef<double> numbers = arguments.getWeights(kClassWeights);
+    ArrayRef<double> numbers = arguments.getWeights(kClassWeightsArgument);
     if (!numbers.empty())
       weights = tensors.broadcast(
           tensors.list(numbers, cast<FloatType>(type.getElementType())),

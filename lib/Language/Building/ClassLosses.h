@@ -12,6 +12,11 @@
 
 namespace mlir::hfta::language {
 
+/// The names of arguments, for records and checks.
+inline constexpr llvm::StringLiteral kIgnoreIndexArgument = "ignore_index";
+inline constexpr llvm::StringLiteral kSmoothingArgument = "label_smoothing";
+inline constexpr llvm::StringLiteral kClassWeightsArgument = "class_weights";
+
 LabelKind classifyClassNumbers(const ObjectiveArguments &arguments,
                                ObjectiveTypes types);
 LabelKind classifyClassesOrProbabilities(const ObjectiveArguments &arguments,

@@ -29,15 +29,15 @@ static Loss countAll(TensorBuilder &tensors, Value losses) {
 static constexpr ObjectiveParameter kAxis = {kAxisArgument, Kind::integer,
                                              NumberRange::whole(-8, 7), "-1"};
 static constexpr ObjectiveParameter kIgnoreIndex = {
-    "ignore_index", Kind::integer, NumberRange::whole(INT32_MIN, INT32_MAX),
-    "-100"};
+    kIgnoreIndexArgument, Kind::integer,
+    NumberRange::whole(INT32_MIN, INT32_MAX), "-100"};
 static constexpr ObjectiveParameter kClassWeights = {
-    "class_weights", Kind::weights, {0, FLT_MAX}, "[1, ...]"};
+    kClassWeightsArgument, Kind::weights, {0, FLT_MAX}, "[1, ...]"};
 
 static constexpr ObjectiveParameter kCrossEntropy[] = {
     kAxis,
     kIgnoreIndex,
-    {"label_smoothing", Kind::number, NumberRange::unit(), "0"},
+    {kSmoothingArgument, Kind::number, NumberRange::unit(), "0"},
     kClassWeights};
 static constexpr ObjectiveParameter kNll[] = {kAxis, kIgnoreIndex,
                                               kClassWeights};
