@@ -3,7 +3,7 @@
 #include "Modules.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
-#include "Hfta/Driver/Passes.h"
+#include "Hfta/Pipelines/Passes.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"

@@ -4,7 +4,7 @@
 // which are fused.
 //===----------------------------------------------------------------------===//
 
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "Modules.h"
 #include "Options.h"

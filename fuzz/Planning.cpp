@@ -5,11 +5,11 @@
 // workload of several models.
 //===----------------------------------------------------------------------===//
 
-#include "Hfta/Planning/MeasuredCosts.h"
-#include "Hfta/Planning/MultiModelSimulation.h"
-#include "Hfta/Planning/Order.h"
-#include "Hfta/Planning/PipelinePlan.h"
-#include "Hfta/Planning/Profile.h"
+#include "Hfta/Planning/Common/MeasuredCosts.h"
+#include "Hfta/Planning/Models/MultiModelSimulation.h"
+#include "Hfta/Planning/Pipelines/Order.h"
+#include "Hfta/Planning/Pipelines/PipelinePlan.h"
+#include "Hfta/Planning/Pipelines/Profile.h"
 #include "Options.h"
 #include "llvm/Support/raw_ostream.h"
 

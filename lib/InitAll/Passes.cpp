@@ -1,12 +1,12 @@
 //===- Passes.cpp - Passes and pipelines of the tools ---------------------===//
 
-#include "Hfta/Driver/Passes.h"
+#include "Hfta/Pipelines/Passes.h"
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
-#include "Hfta/Driver/Pipelines.h"
 #include "Hfta/InitAll.h"
+#include "Hfta/Pipelines/Pipelines.h"
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -61,7 +61,7 @@ static void registerUpstreamPasses() {
 
 void mlir::hfta::registerAllPasses() {
   registerHftaConversionPasses();
-  registerHftaDriverPasses();
+  registerHftaPipelinesPasses();
   registerHftaTransformsPasses();
   registerLowerGpuKernelsPipelines();
   registerLowerKernelsPipeline();

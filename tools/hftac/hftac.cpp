@@ -1,5 +1,5 @@
 //===- hftac.cpp - The main function of the compiler ----------------------===//
 
-#include "Hfta/Driver/Driver.h"
+#include "Hfta/Driver/Main/Driver.h"
 
 int main(int argc, char **argv) { return mlir::hfta::runDriver(argc, argv); }

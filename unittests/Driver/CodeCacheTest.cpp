@@ -1,6 +1,6 @@
 //===- CodeCacheTest.cpp - Tests of the cache of compiled kernels ---------===//
 
-#include "CodeCache.h"
+#include "Hfta/Codegen/CodeCache.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 //===- CodegenPartsTest.cpp - Symbols of modules that are split -----------===//
 
-#include "CodegenParts.h"
+#include "Hfta/Codegen/CodegenParts.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeReader.h"

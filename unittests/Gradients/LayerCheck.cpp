@@ -17,9 +17,9 @@
 #include "JitProgram.h"
 #include "RebuiltGradients.h"
 
-#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/InitAll.h"
+#include "Hfta/Support/TaskNames.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

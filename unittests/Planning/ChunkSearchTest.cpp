@@ -1,6 +1,6 @@
 //===- ChunkSearchTest.cpp - Search of chunks against all cuts ------------===//
 
-#include "ChunkJudge.h"
+#include "Pipelines/ChunkJudge.h"
 #include "gtest/gtest.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- ClusterTest.cpp - Numbering of a cluster's devices -----------------===//
 
-#include "Hfta/Planning/Cluster.h"
+#include "Hfta/Planning/Common/Cluster.h"
 
 #include "gtest/gtest.h"
 

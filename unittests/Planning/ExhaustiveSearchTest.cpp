@@ -1,7 +1,7 @@
 //===- ExhaustiveSearchTest.cpp - The planner against all plans -----------===//
 
-#include "Hfta/Planning/Latency.h"
-#include "Hfta/Planning/Search.h"
+#include "Hfta/Planning/Pipelines/Latency.h"
+#include "Hfta/Planning/Pipelines/Search.h"
 #include "gtest/gtest.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- FactorBucketsTest.cpp - Buckets of factors to all-reduce -----------===//
 
-#include "Hfta/Planning/FactorBuckets.h"
+#include "Hfta/Planning/Kfac/FactorBuckets.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"

@@ -1,6 +1,6 @@
 //===- FactorGridTest.cpp - Grids of ranks that keep inverses -------------===//
 
-#include "Hfta/Planning/FactorGrid.h"
+#include "Hfta/Planning/Kfac/FactorGrid.h"
 
 #include "gtest/gtest.h"
 

@@ -1,6 +1,6 @@
 //===- FactorPlacementTest.cpp - Which rank inverts which factor ----------===//
 
-#include "Hfta/Planning/FactorPlacement.h"
+#include "Hfta/Planning/Kfac/FactorPlacement.h"
 
 #include "gtest/gtest.h"
 

@@ -1,8 +1,8 @@
 //===- KfacPlanTest.cpp - How ranks share the work of K-FAC ---------------===//
 
-#include "Hfta/Planning/KfacPlan.h"
+#include "Hfta/Planning/Kfac/KfacPlan.h"
 
-#include "Hfta/Planning/KfacSimulation.h"
+#include "Hfta/Planning/Kfac/KfacSimulation.h"
 #include "TestKfacModels.h"
 #include "gtest/gtest.h"
 

@@ -1,6 +1,6 @@
 //===- KfacSimulationTest.cpp - Simulated steps of K-FAC ------------------===//
 
-#include "Hfta/Planning/KfacSimulation.h"
+#include "Hfta/Planning/Kfac/KfacSimulation.h"
 
 #include "TestKfacModels.h"
 #include "llvm/Support/raw_ostream.h"

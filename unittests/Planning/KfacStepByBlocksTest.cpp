@@ -1,6 +1,6 @@
 //===- KfacStepByBlocksTest.cpp - K-FAC steps simulated by blocks ---------===//
 
-#include "Hfta/Planning/KfacSimulation.h"
+#include "Hfta/Planning/Kfac/KfacSimulation.h"
 
 #include "TestKfacModels.h"
 #include "gtest/gtest.h"

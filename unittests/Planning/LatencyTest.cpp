@@ -2,7 +2,7 @@
 
 #include "PublishedPlans.h"
 
-#include "Hfta/Planning/Latency.h"
+#include "Hfta/Planning/Pipelines/Latency.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::hfta::planning;

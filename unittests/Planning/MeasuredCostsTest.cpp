@@ -1,6 +1,6 @@
 //===- MeasuredCostsTest.cpp - Times that a program has measured ----------===//
 
-#include "Hfta/Planning/MeasuredCosts.h"
+#include "Hfta/Planning/Common/MeasuredCosts.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::hfta::planning;

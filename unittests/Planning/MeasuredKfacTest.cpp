@@ -1,6 +1,6 @@
 //===- MeasuredKfacTest.cpp - Measured costs of K-FAC ---------------------===//
 
-#include "Hfta/Planning/MeasuredKfac.h"
+#include "Hfta/Planning/Kfac/MeasuredKfac.h"
 
 #include "TestKfacModels.h"
 #include "gtest/gtest.h"

@@ -1,9 +1,9 @@
 //===- PlanSimulationTest.cpp - Plans whose orders are simulated ----------===//
 
-#include "Hfta/Planning/PlanSimulation.h"
+#include "Hfta/Planning/Pipelines/PlanSimulation.h"
 
-#include "Hfta/Planning/Latency.h"
-#include "Hfta/Planning/Search.h"
+#include "Hfta/Planning/Pipelines/Latency.h"
+#include "Hfta/Planning/Pipelines/Search.h"
 #include "gtest/gtest.h"
 
 #include <random>

@@ -1,6 +1,6 @@
 //===- PlanTest.cpp - Plans, their files and the memory they need ---------===//
 
-#include "Hfta/Planning/Search.h"
+#include "Hfta/Planning/Pipelines/Search.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 

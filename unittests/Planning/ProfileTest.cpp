@@ -1,6 +1,6 @@
 //===- ProfileTest.cpp - The reader of layer profiles ---------------------===//
 
-#include "Hfta/Planning/Profile.h"
+#include "Hfta/Planning/Pipelines/Profile.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::hfta::planning;

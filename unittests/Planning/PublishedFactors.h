@@ -7,7 +7,7 @@
 #ifndef HFTA_UNITTESTS_PLANNING_PUBLISHEDFACTORS_H
 #define HFTA_UNITTESTS_PLANNING_PUBLISHEDFACTORS_H
 
-#include "Hfta/Planning/KfacSimulation.h"
+#include "Hfta/Planning/Kfac/KfacSimulation.h"
 
 #include <string>
 #include <vector>

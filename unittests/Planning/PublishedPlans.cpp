@@ -2,9 +2,9 @@
 
 #include "PublishedPlans.h"
 
-#include "Hfta/Planning/Latency.h"
-#include "Hfta/Planning/Profile.h"
-#include "Hfta/Planning/Search.h"
+#include "Hfta/Planning/Pipelines/Latency.h"
+#include "Hfta/Planning/Pipelines/Profile.h"
+#include "Hfta/Planning/Pipelines/Search.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"

@@ -3,7 +3,7 @@
 #ifndef HFTA_UNITTESTS_PLANNING_PUBLISHEDPLANS_H
 #define HFTA_UNITTESTS_PLANNING_PUBLISHEDPLANS_H
 
-#include "Hfta/Planning/StageCosts.h"
+#include "Hfta/Planning/Pipelines/StageCosts.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>

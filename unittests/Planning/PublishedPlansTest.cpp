@@ -6,7 +6,7 @@
 
 #include "PublishedPlans.h"
 
-#include "Hfta/Planning/Search.h"
+#include "Hfta/Planning/Pipelines/Search.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::hfta::planning;

@@ -1,6 +1,6 @@
 //===- QueueSimulationTest.cpp - Queues that compute and transfer ---------===//
 
-#include "Hfta/Planning/QueueSimulation.h"
+#include "Hfta/Planning/Spill/QueueSimulation.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,6 +1,6 @@
 //===- SimulatorTest.cpp - When simulated actions begin and end -----------===//
 
-#include "Hfta/Planning/Simulator.h"
+#include "Hfta/Planning/Common/Simulator.h"
 
 #include <gtest/gtest.h>
 

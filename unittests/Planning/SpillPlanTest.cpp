@@ -1,7 +1,7 @@
 //===- SpillPlanTest.cpp - Plans within a budget of memory ----------------===//
 
-#include "Hfta/Planning/SpillPlan.h"
-#include "SpillSchedule.h"
+#include "Hfta/Planning/Spill/SpillPlan.h"
+#include "Spill/SpillSchedule.h"
 
 #include "TestSpillModels.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
 //===- SpillSimulationTest.cpp - Simulated steps that spill ---------------===//
 
-#include "Hfta/Planning/SpillSimulation.h"
-#include "SpillSchedule.h"
+#include "Hfta/Planning/Spill/SpillSimulation.h"
+#include "Spill/SpillSchedule.h"
 
 #include "TestSpillModels.h"
 #include "llvm/ADT/STLExtras.h"

@@ -3,7 +3,7 @@
 #ifndef HFTA_UNITTESTS_PLANNING_TESTKFACMODELS_H
 #define HFTA_UNITTESTS_PLANNING_TESTKFACMODELS_H
 
-#include "Hfta/Planning/KfacPlan.h"
+#include "Hfta/Planning/Kfac/KfacPlan.h"
 
 #include <random>
 

@@ -3,7 +3,7 @@
 #ifndef HFTA_UNITTESTS_PLANNING_TESTPIPELINES_H
 #define HFTA_UNITTESTS_PLANNING_TESTPIPELINES_H
 
-#include "Hfta/Planning/MakeOrder.h"
+#include "Hfta/Planning/Pipelines/MakeOrder.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #ifndef HFTA_UNITTESTS_PLANNING_TESTSPILLMODELS_H
 #define HFTA_UNITTESTS_PLANNING_TESTSPILLMODELS_H
 
-#include "Hfta/Planning/SpillModel.h"
+#include "Hfta/Planning/Common/SpillModel.h"
 
 #include <random>
 

@@ -3,7 +3,7 @@
 #ifndef HFTA_UNITTESTS_PLANNING_TESTWORKLOADS_H
 #define HFTA_UNITTESTS_PLANNING_TESTWORKLOADS_H
 
-#include "Hfta/Planning/MultiModelSimulation.h"
+#include "Hfta/Planning/Models/MultiModelSimulation.h"
 
 #include <random>
 

@@ -1,6 +1,6 @@
 //===- TimelineTest.cpp - Drawings of timelines ---------------------------===//
 
-#include "Hfta/Planning/Timeline.h"
+#include "Hfta/Planning/Common/Timeline.h"
 
 #include "TestKfacModels.h"
 #include "TestPipelines.h"

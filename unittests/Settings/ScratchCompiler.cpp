@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Building/TensorBuilder.h"
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
-#include "Hfta/Driver/Driver.h"
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
+#include "Hfta/Driver/Main/Driver.h"
 #include "Hfta/Language/Objectives.h"
 
 using namespace mlir;

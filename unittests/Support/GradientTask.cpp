@@ -3,9 +3,9 @@
 #include "GradientTask.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
-#include "Hfta/Transforms/ReverseMode.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
+#include "Hfta/Support/TaskNames.h"
+#include "Hfta/Transforms/Differentiate/ReverseMode.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -3,9 +3,9 @@
 #include "JitProgram.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/InitAll.h"
+#include "Hfta/Pipelines/Pipelines.h"
 #include "Hfta/Target/Cpu.h"
 
 #include "mlir/Parser/Parser.h"

@@ -1,6 +1,6 @@
 //===- ArenaPlanTest.cpp - Tests of segments' windows in the arena --------===//
 
-#include "ArenaPlan.h"
+#include "Spill/ArenaPlan.h"
 
 #include <gtest/gtest.h>
 

@@ -56,10 +56,6 @@ inline constexpr llvm::StringLiteral kLanesAttrName = "hfta.lanes";
 /// unrolled, so that elements shared by overlapping windows stay in registers.
 inline constexpr llvm::StringLiteral kSharesWindowsAttrName =
     "hfta-shares-windows";
-/// Attribute of a lowered kernel: the bytes of scratch memory that each thread
-/// needs.
-inline constexpr llvm::StringLiteral kScratchBytesAttrName =
-    "hfta.scratch_bytes";
 /// Attribute of a kernel: how many copies a launch computes; 1 if absent.
 inline constexpr llvm::StringLiteral kCopiesAttrName = "hfta.copies";
 /// Attribute of a loop whose iterations are independent parts of a kernel's

@@ -3,7 +3,7 @@
 #ifndef HFTA_LANGUAGE_DIAGNOSTICS_H
 #define HFTA_LANGUAGE_DIAGNOSTICS_H
 
-#include "Hfta/Dialect/Hfta/IR/Suggestions.h"
+#include "Hfta/Dialect/Hfta/Job/Suggestions.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"

@@ -3,7 +3,7 @@
 #ifndef HFTA_LANGUAGE_FRONTEND_H
 #define HFTA_LANGUAGE_FRONTEND_H
 
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Language/Parser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

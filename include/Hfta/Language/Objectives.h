@@ -8,7 +8,7 @@
 #define HFTA_LANGUAGE_OBJECTIVES_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -11,6 +11,8 @@
 #ifndef HFTA_TARGET_REFERENCEMODEL_H
 #define HFTA_TARGET_REFERENCEMODEL_H
 
+#include "mlir/IR/Types.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -149,6 +151,10 @@ struct ReferenceModel {
     static constexpr double kTileSide = 4;
   };
 };
+
+/// Returns the relative cost per element of a vectorized innermost loop of
+/// `size` contiguous iterations, whose remainder takes shorter vectors.
+double getVectorCost(int64_t size, Type elementType);
 
 } // namespace mlir::hfta
 

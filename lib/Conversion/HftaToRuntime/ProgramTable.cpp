@@ -9,9 +9,9 @@
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "hfta/abi.h"
 
 using namespace mlir;
@@ -357,7 +357,7 @@ ProgramBuilder::getSchedule(const Schedule &schedule) {
   };
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
   record.set(&hfta_learning_rate::name, values(schedule.member, neutral));
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
   return record;
 }
 

@@ -5,7 +5,7 @@
 
 #include "ConstantTables.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 
 namespace mlir::hfta {
 

@@ -200,7 +200,7 @@ void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
 
 /// Returns the thread's own part of the launch's scratch memory.
 Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
-  int64_t bytes = getNumber(kScratchBytesAttrName);
+  int64_t bytes = getNumber(HftaDialect::kScratchBytesAttrName);
   if (bytes == 0)
     return memory;
   int64_t threads = llvm::alignTo(items, blockThreads);
@@ -288,8 +288,9 @@ static bool isLaunchedLike(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp other) {
   };
   int64_t threads = get(kernel, kBlockThreadsAttrName);
   int64_t others = get(other, kBlockThreadsAttrName);
-  bool isSame = threads == others && get(kernel, kScratchBytesAttrName) ==
-                                         get(other, kScratchBytesAttrName);
+  bool isSame =
+      threads == others && get(kernel, HftaDialect::kScratchBytesAttrName) ==
+                               get(other, HftaDialect::kScratchBytesAttrName);
   return threads > 0 && others > 0 &&
          llvm::divideCeil(get(kernel, kItemsAttrName), threads) ==
              llvm::divideCeil(get(other, kItemsAttrName), others) &&

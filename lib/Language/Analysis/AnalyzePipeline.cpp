@@ -1,9 +1,9 @@
 //===- AnalyzePipeline.cpp - The pipeline's stages, workers and order -----===//
 
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Dialect/Hfta/IR/JobOrder.h"
+#include "Hfta/Dialect/Hfta/Job/JobOrder.h"
 #include "Hfta/Language/Files.h"
-#include "Hfta/Planning/Cluster.h"
+#include "Hfta/Planning/Common/Cluster.h"
 
 #include "llvm/ADT/STLExtras.h"
 

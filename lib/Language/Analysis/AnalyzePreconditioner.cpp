@@ -2,7 +2,7 @@
 
 #include "Analysis/JobAnalyzer.h"
 
-#include "Hfta/Planning/FactorGrid.h"
+#include "Hfta/Planning/Kfac/FactorGrid.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

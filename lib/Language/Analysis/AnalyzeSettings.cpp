@@ -1,7 +1,7 @@
 //===- AnalyzeSettings.cpp - Reads settings, by their records -------------===//
 
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 //===- AnalyzeTraining.cpp - Clauses of a train block ---------------------===//
 
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -137,7 +137,7 @@ void JobAnalyzer::analyzeZip(const Clause &clause) {
 static constexpr ParameterSpec kPrecision[] = {
     {"all"},
 #define HFTA_PRECISION(member, bits, text) {#member},
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
     {"multiply"},
 };
 
@@ -188,7 +188,7 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
 #define HFTA_PRECISION(member, bits, text)                                     \
   precision.member = all;                                                      \
   read(#member, getFloatTypeNames(bits), precision.member);
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
   read("multiply", getPrecisionNames(), multiply);
   checkFactors(*arguments, clause, multiply);
   if (precision.accumulatesEnough())

@@ -3,7 +3,7 @@
 #ifndef HFTA_LIB_LANGUAGE_ANALYSIS_ARGUMENTS_H
 #define HFTA_LIB_LANGUAGE_ANALYSIS_ARGUMENTS_H
 
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Language/AST.h"
 #include "Hfta/Language/Diagnostics.h"
 #include "Hfta/Language/Sweep.h"

@@ -1,7 +1,7 @@
 //===- JobAnalyzer.cpp - Analyzes train blocks ----------------------------===//
 
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Syntax/ParserImpl.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -115,7 +115,7 @@ void JobAnalyzer::analyzeClause(const Clause &clause) {
 #define HFTA_CLAUSE(handler, name, ...)                                        \
   if (keyword == name)                                                         \
     return analyze##handler(clause);
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
   // In a job without training, the argument of another clause may be given as a
   // clause of its own.
   if (const SettingInfo *setting = findSetting(keyword))

@@ -4,8 +4,8 @@
 #define HFTA_LIB_LANGUAGE_ANALYSIS_JOBANALYZER_H
 
 #include "Analysis/Arguments.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Objectives.h"
 #include "Hfta/Language/Sweep.h"
@@ -221,7 +221,7 @@ private:
 
   // AnalyzeTraining.cpp: other clauses of a train block.
 #define HFTA_CLAUSE(handler, ...) void analyze##handler(const Clause &clause);
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
   void checkLossScale();
   void checkFactors(const BoundArguments &arguments, const Clause &clause,
                     llvm::StringRef multiply);

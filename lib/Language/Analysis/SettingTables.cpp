@@ -2,7 +2,7 @@
 
 #include "Hfta/Language/SettingTables.h"
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -115,7 +115,7 @@ static void printTypes(raw_ostream &os) {
   os << "| `" #member "` | " text " | "                                        \
      << llvm::join(llvm::map_range(getFloatTypeNames(bits), quote), ", ")      \
      << " |\n";
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
   os << "| `multiply` | operands of matrix products and convolutions, in "
         "forward and backward passes: they are rounded before they are "
         "multiplied, and the products are added in `f32` | "
@@ -178,7 +178,7 @@ static void printKfac(raw_ostream &os) {
 #define HFTA_KFAC_PARAMETER(name, initial, range, text, byDefault)             \
   printRow(#name, "X", text "; may be a list",                                 \
            describeInitial(initial, byDefault));
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
   for (const SettingInfo *setting : getSettingsOf("precondition"))
     printRow(setting->name, getUsage(*setting), setting->text,
              quote(describeInitial(*setting)));

@@ -1,7 +1,7 @@
 //===- TensorBuilder.cpp - Short forms of hfta ops ------------------------===//
 
 #include "Building/TensorBuilder.h"
-#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
+#include "Hfta/Dialect/Hfta/Job/ExactNumbers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"

@@ -1,6 +1,6 @@
 //===- PreconditionerTest.cpp - The clause precondition of train blocks ---===//
 
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "TestJobs.h"
 
 #include <gtest/gtest.h>

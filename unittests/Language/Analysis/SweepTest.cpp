@@ -1,7 +1,7 @@
 //===- SweepTest.cpp - Lists of values and the copies they make -----------===//
 
 #include "Hfta/Language/Sweep.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "TestJobs.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -11,7 +11,7 @@
 #define HFTA_IMPORT_ONNX_IMPORT_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -121,7 +121,8 @@ static void replaceBuffers(func::FuncOp kernel, ArrayRef<Buffer> buffers,
             cast<MemRefType>(buffer.alloc->getResult(0).getType()), scratch,
             offset, ValueRange()));
   }
-  kernel->setAttr(kScratchBytesAttrName, rewriter.getI64IntegerAttr(bytes));
+  kernel->setAttr(HftaDialect::kScratchBytesAttrName,
+                  rewriter.getI64IntegerAttr(bytes));
 }
 
 namespace {
@@ -137,7 +138,7 @@ struct PlanScratchPass : hfta::impl::HftaPlanScratchBase<PlanScratchPass> {
       return signalPassFailure();
     // A kernel for GPUs may have tensor maps in place of scratch memory.
     if (!isa<MemRefType>(kernel.getArgumentTypes().back())) {
-      kernel->setAttr(kScratchBytesAttrName,
+      kernel->setAttr(HftaDialect::kScratchBytesAttrName,
                       IntegerAttr::get(IntegerType::get(&getContext(), 64), 0));
       if (buffers->empty())
         return;

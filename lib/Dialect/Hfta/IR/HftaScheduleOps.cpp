@@ -2,7 +2,7 @@
 
 #include "ScheduleVerifiers.h"
 
-#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Support/TaskNames.h"
 
 #include <set>
 

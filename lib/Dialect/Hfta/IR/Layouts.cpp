@@ -1,12 +1,10 @@
 //===- Layouts.cpp - The order in which axes are stored -------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
-#include "Hfta/Target/ReferenceModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVectorExtras.h"
-#include "llvm/ADT/bit.h"
 
 #include <algorithm>
 
@@ -33,12 +31,4 @@ SmallVector<int64_t> hfta::permute(ArrayRef<int64_t> values,
                                    ArrayRef<int64_t> permutation) {
   return llvm::map_to_vector(permutation,
                              [&](int64_t axis) { return values[axis]; });
-}
-
-double hfta::getVectorCost(int64_t size, Type elementType) {
-  int64_t lanes = std::max<int64_t>(1, ReferenceModel::kVectorBits /
-                                           elementType.getIntOrFloatBitWidth());
-  double vectors = static_cast<double>(size / lanes) +
-                   llvm::popcount(static_cast<uint64_t>(size % lanes));
-  return vectors / static_cast<double>(size);
 }

@@ -1,7 +1,7 @@
 //===- VariableNames.cpp - Symbols of variables ---------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
-#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Support/TaskNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"

@@ -2,7 +2,7 @@
 
 #include "Building/ConstantEvaluator.h"
 
-#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
+#include "Hfta/Dialect/Hfta/Job/ExactNumbers.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"

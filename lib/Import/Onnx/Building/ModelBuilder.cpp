@@ -3,7 +3,7 @@
 #include "Building/ModelBuilder.h"
 
 #include "Building/Node.h"
-#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
+#include "Hfta/Dialect/Hfta/Job/ExactNumbers.h"
 #include "Reading/Branches.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/SaveAndRestore.h"

@@ -2,7 +2,7 @@
 
 #include "Building/Node.h"
 
-#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
+#include "Hfta/Dialect/Hfta/Job/ExactNumbers.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

@@ -79,6 +79,11 @@ def Hfta_Dialect : Dialect {
     /// followed by an update before the next.
     static constexpr llvm::StringLiteral kStoresGradientsAttrName =
         "hfta.stores_gradients";
+    /// Attribute of a lowered kernel, an i64: the bytes of scratch memory that
+    /// each thread needs. Before kernels are lowered, an attribute of the
+    /// module: the most that any of them will need.
+    static constexpr llvm::StringLiteral kScratchBytesAttrName =
+        "hfta.scratch_bytes";
     /// Attribute of a function: the task that it computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Attribute of an argument or result of a function: the port's name.

@@ -18,12 +18,6 @@ SmallVector<int64_t> getChannelsFirst(size_t rank);
 SmallVector<int64_t> permute(ArrayRef<int64_t> values,
                              ArrayRef<int64_t> permutation);
 
-/// Returns the relative cost per element of a vectorized innermost loop of
-/// `size` contiguous iterations, whose remainder takes shorter vectors. The
-/// cost is that of the reference model, not of the target, so that decisions
-/// based on it are the same for all targets.
-double getVectorCost(int64_t size, Type elementType);
-
 } // namespace mlir::hfta
 
 #endif // HFTA_DIALECT_HFTA_IR_LAYOUTS_H

@@ -1,0 +1,265 @@
+//===- Job.h - A training job's settings on the module ----------*- C++ -*-===//
+//
+// A job's settings are stored as a dictionary, the module's attribute
+// `hfta.job`, so that the output of every phase can be read back and compiled
+// further. `Job` is the typed view of this dictionary; Job::write and Job::read
+// are inverse. A setting that differs between copies is a vector with one value
+// per copy. The dictionary holds the job's name and those settings that differ
+// from their initial values; an unknown key is an error.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_DIALECT_HFTA_JOB_JOB_H
+#define HFTA_DIALECT_HFTA_JOB_JOB_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlir::hfta {
+
+/// Returns the words by which a job says whether the first line of a csv file
+/// is a header. A word's index is its number in the enum hfta_csv_header.
+llvm::ArrayRef<llvm::StringRef> getCsvHeaderNames();
+
+/// The file, or one of the two files, of a data field. If `format` is empty,
+/// there is no file.
+struct DataSource {
+  std::string format; ///< "idx", "npy", "csv" or "raw"
+  std::string path;   ///< as written in the job
+  int32_t column = 0; ///< csv: the first column to read
+  /// For csv: whether line 1 is a header, as an index into getCsvHeaderNames().
+  uint32_t header = 0;
+};
+
+/// A field of the data block. Field i is argument i of the function @prepare,
+/// which has the field's type.
+struct DataField {
+  std::string name;
+  DataSource train;
+  DataSource test;
+  /// The class numbers or indices that the files may hold, as three numbers:
+  /// how many classes there are, the first class, and one more number that is
+  /// allowed but doesn't count as a class (one of the classes if there is
+  /// none). Empty if the files may hold any values.
+  std::vector<int64_t> classes;
+};
+
+/// A hyper-parameter, with one value per copy.
+struct HyperParameter {
+  std::string name;
+  std::vector<double> values;
+};
+
+/// A schedule of the learning rate or the damping.
+struct Schedule {
+  std::string kind = "constant"; ///< the name of an HFTA_SCHEDULE
+  /// The schedule's parameters, with one value per copy; empty if the kind
+  /// doesn't use the parameter. `warmup` and `stepSize` are numbers of steps;
+  /// `minimum` is a fraction of the learning rate.
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  std::vector<double> member;
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+};
+
+/// The names of a job's element types, such as "f32".
+struct Precision {
+#define HFTA_PRECISION(member, bits, text) std::string member = "f32";
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  /// The type to which the operands of products are rounded, one of
+  /// getFactorTypeNames(); empty if they aren't rounded.
+  std::string multiply;
+  /// Returns whether the type of sums is at least as wide as the compute type.
+  bool accumulatesEnough() const;
+  /// Returns whether `multiply` is compatible with the other types: products of
+  /// rounded operands are always computed and added up in f32.
+  bool multipliesInRange() const {
+    return multiply.empty() || (compute == "f32" && accumulate == "f32");
+  }
+};
+
+/// The order in which a stage's worker runs the tasks of its micro-batches.
+enum class PipelineOrder {
+  allForwardsFirst,      ///< all forwards that may be in flight, then backwards
+  oneForwardOneBackward, ///< 1F1B: each backward as early as possible
+  interleaved,           ///< 1F1B for stages of several chunks
+  zeroBubble, ///< backwards are split; gradients of weights fill idle times
+  vShape,     ///< zeroBubble for two chunks per stage, placed in a V shape
+  listed      ///< the order in Job::orderRows
+};
+
+/// The settings of a job. Most members are declared by Settings.def.
+struct Job {
+  /// The value of an integer setting that is `auto`: derived from other
+  /// settings, or planned.
+  static constexpr int64_t kAuto = 0;
+  /// Words of the setting `order`.
+  static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
+  static constexpr llvm::StringLiteral kVShape = "v_shape";
+  /// The only value of `preconditioner` other than "".
+  static constexpr llvm::StringLiteral kKfac = "kfac";
+  /// A word of the setting `method` of K-FAC.
+  static constexpr llvm::StringLiteral kEigen = "eigen";
+  /// A word of the setting `fisher` of K-FAC.
+  static constexpr llvm::StringLiteral kSampled = "sampled";
+  /// Makes a word with the name of a file or folder in parentheses, such as
+  /// file("NAME").
+  static std::string makeNamed(llvm::StringRef word, llvm::StringRef name);
+
+  std::string name;
+  bool training = true;  ///< false: the program can only run inference
+  bool fuse = true;      ///< false: every copy has its own ops (`--no-fuse`)
+  std::string optimizer; ///< a name in Optimizers.cpp; empty without training
+  std::vector<std::string> optimizerFlags; ///< the flags that are true
+  /// The method that transforms gradients before the optimizer uses them:
+  /// kKfac, or empty for none. Its settings are the members whose names begin
+  /// with `kfac`.
+  std::string preconditioner;
+  /// The numeric parameters of the optimizer. With K-FAC, also "damping",
+  /// "decay", "factor_every", "inverse_every" and "kl_clip"; and "dropout_rate"
+  /// and "label_smoothing" if the model or the loss reads them.
+  std::vector<HyperParameter> hyperParameters;
+  Precision precision;
+  /// Whether values keep the element types of the model's file, regardless of
+  /// `precision`. This is for a program without training that executes an ONNX
+  /// graph as written.
+  bool keepsTypes = false;
+  /// For `recompute auto`: the stages that must recompute activations so as not
+  /// to need too much memory.
+  std::vector<int64_t> recomputedStages;
+  /// An explicit order, which takes precedence over `order`: for each stage its
+  /// actions, such as "0F0,0F1,0B0,0B1", in the syntax of planning::writeOrder.
+  /// Micro-batches are numbered within those of one worker (JobOrder.h). Empty
+  /// if `order` alone determines the order.
+  std::vector<std::string> orderRows;
+  /// The first block of each stage, if the model is cut into more blocks than
+  /// stages, as for a memory budget. If empty, each part of the model between
+  /// two of the `cuts` is one block.
+  std::vector<int64_t> stageBlocks;
+  /// With several stages: the place of each worker in the order in which
+  /// workers are assigned to ranks, a permutation of 0 .. getWorkers() - 1. If
+  /// empty, a worker's place is its number.
+  std::vector<int64_t> workerPlaces;
+  std::vector<DataField> data;
+  std::string metric; ///< name of the metric, "accuracy"; empty: none
+  /// Whether the metric is a share, which programs print in percent.
+  bool metricIsShare = true;
+
+  // The settings that Settings.def declares and describes. A setting that may
+  // differ between copies is empty, or holds one value per copy.
+#define HFTA_MEMBER_Integer(member, initial) int64_t member = initial;
+#define HFTA_MEMBER_Size(member, initial) int64_t member = initial;
+#define HFTA_MEMBER_Flag(member, initial) bool member = initial;
+#define HFTA_MEMBER_Number(member, initial) double member = initial;
+#define HFTA_MEMBER_Counts(member, initial) std::vector<int64_t> member;
+#define HFTA_MEMBER_Word(member, initial) std::string member = initial;
+#define HFTA_MEMBER_Names(member, initial) std::vector<std::string> member;
+#define HFTA_MEMBER_NameLists(member, initial)                                 \
+  std::vector<std::vector<std::string>> member;
+#define HFTA_MEMBER_Numbers(member, initial) std::vector<double> member;
+#define HFTA_MEMBER_WholeNumbers(member, initial) std::vector<int64_t> member;
+#define HFTA_MEMBER_Schedule(member, initial) Schedule member;
+#define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
+                     byDefault, flag, help, traits)                            \
+  HFTA_MEMBER_##type(member, initial)
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+#undef HFTA_MEMBER_Integer
+#undef HFTA_MEMBER_Size
+#undef HFTA_MEMBER_Flag
+#undef HFTA_MEMBER_Number
+#undef HFTA_MEMBER_Counts
+#undef HFTA_MEMBER_Word
+#undef HFTA_MEMBER_Names
+#undef HFTA_MEMBER_NameLists
+#undef HFTA_MEMBER_Numbers
+#undef HFTA_MEMBER_WholeNumbers
+#undef HFTA_MEMBER_Schedule
+
+  /// Returns the hyper-parameter of this name, or null.
+  const HyperParameter *findHyperParameter(llvm::StringRef name) const;
+  /// Returns whether K-FAC measures output gradients for randomly drawn targets
+  /// instead of the labels.
+  bool drawsTargets() const {
+    return !preconditioner.empty() && kfacFisher == kSampled;
+  }
+  /// Returns the name of the type in which K-FAC inverts factors.
+  const std::string &getInversionType() const {
+    return kfacInversion == "auto" ? precision.compute : kfacInversion;
+  }
+  int64_t getMicroBatch() const { return batch / microBatches; }
+  /// Returns whether all gradients are multiplied by a number that depends on
+  /// their norm. Then no parameter can be updated before the last gradient is
+  /// known.
+  bool awaitsNorm() const { return !clipNorm.empty() || !lossScale.empty(); }
+  /// Returns the number of the model's stages. Stages run on different workers.
+  /// `cuts` divide the model into `chunks` parts for each stage.
+  int64_t getStageCount() const {
+    return (static_cast<int64_t>(cuts.size()) + 1) / chunks;
+  }
+  /// Returns the stage that a block belongs to; -1 for block -1, which means no
+  /// block.
+  int64_t getStage(int64_t block) const;
+  /// Returns the first block of a stage.
+  int64_t getFirstBlock(int64_t stage) const {
+    return stageBlocks.empty() ? stage : stageBlocks[stage];
+  }
+  /// Returns the number of a stage's workers. They share the micro-batches of a
+  /// step.
+  int64_t getReplicas(int64_t stage = 0) const {
+    return replicas.empty() ? 1 : replicas[stage];
+  }
+  /// Returns the number of workers of all stages.
+  int64_t getWorkers() const;
+  /// Returns a stage's number of groups: partial sums of gradients and losses,
+  /// which are added up at the end of a step.
+  int64_t getGroups(int64_t stage = 0) const {
+    return groups == kAuto ? getReplicas(stage) : groups;
+  }
+  /// Returns the largest number of groups of a stage.
+  int64_t getMostGroups() const;
+  /// Returns the order of a stage's tasks, with `auto` resolved to the default
+  /// for the number of chunks.
+  PipelineOrder getOrder() const;
+  /// Returns whether the job has a memory budget.
+  bool hasBudget() const { return memoryDevice != 0; }
+  /// Returns whether all micro-batches go through one block of the stage before
+  /// the next. This is the order within a memory budget, unless the job asks
+  /// for another one.
+  bool goesByBlocks() const {
+    return hasBudget() && allForwardsFirst && chunks == 1 && inFlight.empty();
+  }
+  /// Returns whether values that don't fit into the memory budget may be kept
+  /// in a file.
+  bool spillsToDisk() const;
+  /// Returns DIR if `spill` is `disk("DIR")`, else an empty string.
+  llvm::StringRef getSpillFolder() const;
+  /// Returns NAME if `order` is `file("NAME")`, else an empty string.
+  llvm::StringRef getOrderFile() const;
+  /// Returns whether stage s of S has the parts s and 2 S - 1 - s of the model.
+  bool isVShaped() const;
+  /// Returns whether gradients of weights are computed by separate tasks.
+  bool splitsBackward() const;
+  /// Returns whether the job asks the stage to recompute forward values for its
+  /// backward. With several stages, callers recompute only if the stage has
+  /// several micro-batches in flight; with one, recomputation would save no
+  /// memory.
+  bool recomputes(int64_t stage) const;
+  /// Returns for how many micro-batches a worker of the stage has activations
+  /// in memory at a time. This is at most the number of the worker's own
+  /// micro-batches in a step.
+  int64_t getInFlight(int64_t stage = 0) const;
+
+  /// Sets the module's attribute `hfta.job`.
+  void write(ModuleOp module) const;
+  /// Reads the module's attribute `hfta.job`. Fails, with an error at the
+  /// module's location, if it is missing or ill-formed.
+  static FailureOr<Job> read(ModuleOp module);
+  /// Reads the job like `read`, and also fails, with an error, if the module
+  /// has no memory plan (`hfta.segments`).
+  static FailureOr<Job> readPlanned(ModuleOp module);
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DIALECT_HFTA_JOB_JOB_H

@@ -1,0 +1,109 @@
+//===- CommandLine.h - Options of hftac -------------------------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_COMMANDLINE_COMMANDLINE_H
+#define HFTA_DRIVER_COMMANDLINE_COMMANDLINE_H
+
+#include "Hfta/Language/Parser.h"
+#include "Hfta/Pipelines/Phases.h"
+#include "Hfta/Support/ExitCode.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir::hfta {
+
+/// The action that the command line asks for.
+enum class Action {
+  compile,
+  help,
+  version,
+  listSupportedOps,
+  listTargets,
+  listSettings
+};
+
+/// The kind of the input files, by their suffixes.
+enum class InputKind { job, onnx, mlir };
+
+/// The option `--constant NAME=FILE.npy`, which binds an input of an ONNX model
+/// to a constant.
+struct ConstantBinding {
+  std::string name;
+  std::string path;
+};
+
+/// The kinds of GPU code that `--gpu-code` asks for.
+struct GpuCode {
+  bool cubin = true, ptx = true;
+  bool emulated = false; ///< code for the emulated GPU, instead of both
+  bool isGiven = false;  ///< whether the option was given
+};
+
+/// A job that hftac has written itself, for a model on the command line. Its
+/// program runs in this process, and its dropout layers pass on their inputs
+/// unchanged.
+struct GeneratedJob {
+  std::string name; ///< the file name in messages
+  std::string text; ///< the job, as in a job file
+};
+
+/// All options of a command line.
+struct DriverOptions {
+  Action action = Action::compile;
+  std::vector<std::string> inputs;
+  InputKind inputKind = InputKind::job;
+  std::string job;    ///< the job of a job file to compile; empty: all jobs
+  std::string output; ///< "-" for standard output
+  TargetKind target = TargetKind::cpu;
+  Phase emit = Phase::executable; ///< a phase on the target's path
+  std::string cpu;                ///< empty if not given
+  std::vector<std::string> chips; ///< names of GPU chips; empty if not given
+  GpuCode gpuCode;
+  std::string ptxas; ///< path of NVIDIA's assembler; empty: search for it
+  std::string dataDirectory;
+  std::vector<JobFlag> jobFlags;
+  std::vector<ConstantBinding> constants;
+  std::vector<std::string> cuts;
+  bool fuse = true;
+  bool remarks = false;
+  bool plan = false;
+  bool planPipeline = false;
+  std::string profile;  ///< a layer profile to plan for; empty if none
+  std::string costs;    ///< a file with a job's measured times; empty if none
+  std::string timeline; ///< the SVG file to write; empty if none
+  std::string trace;    ///< a trace to draw beside the timeline; empty if none
+  int64_t profileSamples = 0; ///< 0 if not given
+  std::string workload;       ///< the workload to simulate; empty if none
+  bool json = false;          ///< whether to print the simulation as JSON
+  bool checkGradients = false;
+  std::string record; ///< for `checkGradients`; empty: the file next to the
+                      ///< model
+  std::optional<GeneratedJob> generatedJob; ///< in place of a job file
+  bool timing = false;
+  bool verbose = false;
+};
+
+/// Reads the arguments (without the program's name) into `options`. Returns
+/// `done`, or another code after writing an error message to `errors`. For an
+/// action other than `compile`, only the action is set.
+ExitCode parseCommandLine(llvm::ArrayRef<const char *> arguments,
+                          DriverOptions &options, llvm::raw_ostream &errors);
+
+/// Returns the name of the library that the output path asks for: NAME for
+/// "libNAME.a". Returns an empty string if the path isn't of this form or NAME
+/// isn't a C identifier.
+std::string getLibraryName(llvm::StringRef output);
+
+void printHelp(llvm::raw_ostream &os);
+void printVersion(llvm::raw_ostream &os);
+void printSupportedOps(llvm::raw_ostream &os);
+void printTargets(llvm::raw_ostream &os);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_COMMANDLINE_COMMANDLINE_H

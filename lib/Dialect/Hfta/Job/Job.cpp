@@ -1,0 +1,550 @@
+//===- Job.cpp - A training job's settings on the module ------------------===//
+
+#include "Hfta/Dialect/Hfta/Job/Job.h"
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+const HyperParameter *Job::findHyperParameter(StringRef name) const {
+  for (const HyperParameter &parameter : hyperParameters)
+    if (parameter.name == name)
+      return &parameter;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// One description of the dictionary serves writing and reading
+//===----------------------------------------------------------------------===//
+
+/// The key of a record's name. It is always written, and must be there.
+static constexpr llvm::StringLiteral kName = "name";
+
+namespace {
+
+struct DescribeSchedule {
+  template <typename Archive>
+  void operator()(Archive &archive, Schedule &schedule) const {
+    archive.field("kind", schedule.kind);
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  archive.field(#name, schedule.member);
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  }
+};
+
+class Writer {
+public:
+  explicit Writer(MLIRContext *context) : builder(context) {}
+
+  void field(StringRef key, const std::string &value) {
+    add(key, builder.getStringAttr(value));
+  }
+  void field(StringRef key, int64_t value) {
+    add(key, builder.getI64IntegerAttr(value));
+  }
+  void field(StringRef key, bool value) {
+    add(key, builder.getBoolAttr(value));
+  }
+  void field(StringRef key, double value) {
+    add(key, builder.getF64FloatAttr(value));
+  }
+  void field(StringRef key, int32_t value) {
+    field(key, static_cast<int64_t>(value));
+  }
+  /// Writes the word whose index in `words` is `number`.
+  void word(StringRef key, uint32_t number, ArrayRef<StringRef> words) {
+    field(key, words[number].str());
+  }
+  void name(const std::string &value) { field(kName, value); }
+  void field(StringRef key, const std::vector<double> &values) {
+    add(key, builder.getDenseF64ArrayAttr(values));
+  }
+  void field(StringRef key, const std::vector<int64_t> &values) {
+    add(key, builder.getDenseI64ArrayAttr(values));
+  }
+  void field(StringRef key, const std::vector<std::string> &values) {
+    add(key, builder.getStrArrayAttr(
+                 SmallVector<StringRef>(values.begin(), values.end())));
+  }
+  void field(StringRef key,
+             const std::vector<std::vector<std::string>> &values) {
+    SmallVector<Attribute> lists;
+    for (const std::vector<std::string> &names : values)
+      lists.push_back(builder.getStrArrayAttr(
+          SmallVector<StringRef>(names.begin(), names.end())));
+    add(key, builder.getArrayAttr(lists));
+  }
+  void field(StringRef key, const Schedule &value) {
+    record(key, value, DescribeSchedule());
+  }
+  void setting(const SettingInfo &info, Job &job) {
+    std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
+  }
+  template <typename Record, typename Describe>
+  void record(StringRef key, const Record &value, Describe describe) {
+    add(key, write(builder.getContext(), value, describe));
+  }
+  template <typename Record, typename Describe>
+  void records(StringRef key, const std::vector<Record> &values,
+               Describe describe) {
+    SmallVector<Attribute> entries;
+    for (const Record &value : values)
+      entries.push_back(write(builder.getContext(), value, describe));
+    add(key, builder.getArrayAttr(entries));
+  }
+  /// Returns the dictionary of a record: its name, if it has one, and the
+  /// values that differ from those of a default-constructed record.
+  template <typename Record, typename Describe>
+  static DictionaryAttr write(MLIRContext *context, const Record &value,
+                              Describe describe) {
+    Record initial;
+    Writer writer(context), initialWriter(context);
+    describe(writer, const_cast<Record &>(value));
+    describe(initialWriter, initial);
+    SmallVector<NamedAttribute> differing;
+    for (auto [entry, initialEntry] :
+         llvm::zip_equal(writer.attributes, initialWriter.attributes))
+      if (entry != initialEntry || entry.getName() == kName)
+        differing.push_back(entry);
+    return writer.builder.getDictionaryAttr(differing);
+  }
+
+private:
+  void add(StringRef key, Attribute value) {
+    attributes.push_back(builder.getNamedAttr(key, value));
+  }
+  Builder builder;
+  SmallVector<NamedAttribute> attributes;
+};
+
+/// Reads what Writer writes, and remembers the first error. A value without an
+/// entry keeps its initial value.
+class Reader {
+public:
+  Reader(DictionaryAttr dictionary, std::string &error)
+      : dictionary(dictionary), error(error) {}
+
+  void field(StringRef key, std::string &value) {
+    if (auto attribute = get<StringAttr>(key, "a string"))
+      value = attribute.getValue().str();
+  }
+  void field(StringRef key, int64_t &value) {
+    auto attribute = get<IntegerAttr>(key, "an i64");
+    if (attribute && attribute.getType().isInteger(64))
+      value = attribute.getInt();
+    else if (attribute)
+      fail(key, "an i64");
+  }
+  void field(StringRef key, int32_t &value) {
+    int64_t wide = value;
+    field(key, wide);
+    if (!llvm::isInt<32>(wide))
+      fail(key, "an i64 within the range of i32");
+    else
+      value = static_cast<int32_t>(wide);
+  }
+  void word(StringRef key, uint32_t &number, ArrayRef<StringRef> words) {
+    std::string text = words[number].str();
+    field(key, text);
+    const StringRef *found = llvm::find(words, text);
+    if (found == words.end())
+      fail(key, "one of " + llvm::join(words, ", "));
+    else
+      number = static_cast<uint32_t>(found - words.begin());
+  }
+  /// Reads a record's name, without which there is an error.
+  void name(std::string &value) {
+    if (!dictionary.get(kName))
+      fail(kName, "a string");
+    field(kName, value);
+  }
+  void field(StringRef key, bool &value) {
+    if (auto attribute = get<BoolAttr>(key, "true or false"))
+      value = attribute.getValue();
+  }
+  void field(StringRef key, double &value) {
+    auto attribute = get<FloatAttr>(key, "an f64");
+    if (attribute && attribute.getType().isF64())
+      value = attribute.getValueAsDouble();
+    else if (attribute)
+      fail(key, "an f64");
+  }
+  void field(StringRef key, std::vector<double> &values) {
+    if (auto attribute = get<DenseF64ArrayAttr>(key, "array<f64: …>"))
+      values = attribute.asArrayRef().vec();
+  }
+  void field(StringRef key, std::vector<int64_t> &values) {
+    if (auto attribute = get<DenseI64ArrayAttr>(key, "array<i64: …>"))
+      values = attribute.asArrayRef().vec();
+  }
+  void field(StringRef key, std::vector<std::string> &values) {
+    auto attribute = get<ArrayAttr>(key, "an array of strings");
+    if (!attribute)
+      return;
+    if (!append(attribute, values))
+      fail(key, "an array of strings");
+  }
+  void field(StringRef key, std::vector<std::vector<std::string>> &values) {
+    auto attribute = get<ArrayAttr>(key, "an array of arrays of strings");
+    if (!attribute)
+      return;
+    for (Attribute entry : attribute) {
+      auto names = dyn_cast<ArrayAttr>(entry);
+      if (!names || !append(names, values.emplace_back()))
+        return fail(key, "an array of arrays of strings");
+    }
+  }
+  void field(StringRef key, Schedule &value) {
+    record(key, value, DescribeSchedule());
+  }
+  void setting(const SettingInfo &info, Job &job) {
+    std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
+  }
+  template <typename Record, typename Describe>
+  void record(StringRef key, Record &value, Describe describe) {
+    if (auto attribute = get<DictionaryAttr>(key, "a dictionary")) {
+      Reader inner(attribute, error);
+      describe(inner, value);
+      inner.finish();
+    }
+  }
+  /// Reports the first entry that hasn't been read.
+  void finish() {
+    for (NamedAttribute entry : dictionary)
+      if (error.empty() && !known.contains(entry.getName().getValue()))
+        error = ("'" + entry.getName().getValue() + "' is unknown").str();
+  }
+  template <typename Record, typename Describe>
+  void records(StringRef key, std::vector<Record> &values, Describe describe) {
+    auto attribute = get<ArrayAttr>(key, "an array of dictionaries");
+    if (!attribute)
+      return;
+    for (Attribute entry : attribute) {
+      auto inner = dyn_cast<DictionaryAttr>(entry);
+      if (!inner)
+        return fail(key, "an array of dictionaries");
+      Reader reader(inner, error);
+      describe(reader, values.emplace_back());
+      reader.finish();
+    }
+  }
+
+private:
+  /// Appends the entries to `values`. Returns false if an entry isn't a string.
+  static bool append(ArrayAttr entries, std::vector<std::string> &values) {
+    for (Attribute entry : entries) {
+      auto text = dyn_cast<StringAttr>(entry);
+      if (!text)
+        return false;
+      values.push_back(text.getValue().str());
+    }
+    return true;
+  }
+  /// Returns the entry, or null if there is none. Reports an entry of another
+  /// type and returns null.
+  template <typename AttributeType>
+  AttributeType get(StringRef key, StringRef expected) {
+    known.insert(key);
+    auto attribute = dictionary.getAs<AttributeType>(key);
+    if (!attribute && dictionary.get(key))
+      fail(key, expected);
+    return attribute;
+  }
+  void fail(StringRef key, StringRef expected) {
+    if (error.empty())
+      error = ("'" + key + "' must be " + expected).str();
+  }
+  DictionaryAttr dictionary;
+  std::string &error;
+  llvm::StringSet<> known;
+};
+
+struct Describe {
+  template <typename Archive>
+  void operator()(Archive &archive, DataSource &source) const {
+    archive.field("format", source.format);
+    archive.field("path", source.path);
+    archive.field("column", source.column);
+    archive.word("header", source.header, getCsvHeaderNames());
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, DataField &field) const {
+    archive.name(field.name);
+    archive.record("train", field.train, *this);
+    archive.record("test", field.test, *this);
+    archive.field("classes", field.classes);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, HyperParameter &parameter) const {
+    archive.name(parameter.name);
+    archive.field("values", parameter.values);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, Precision &precision) const {
+#define HFTA_PRECISION(member, bits, text)                                     \
+  archive.field(#member, precision.member);
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+    archive.field("multiply", precision.multiply);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, Job &job) const {
+    archive.name(job.name);
+    archive.field("training", job.training);
+    archive.field("fuse", job.fuse);
+    archive.field("optimizer", job.optimizer);
+    archive.field("optimizer_flags", job.optimizerFlags);
+    archive.records("hyper_parameters", job.hyperParameters, *this);
+    archive.record("precision", job.precision, *this);
+    archive.field("keeps_types", job.keepsTypes);
+    archive.field("preconditioner", job.preconditioner);
+    archive.field("recomputed_stages", job.recomputedStages);
+    archive.field("order_rows", job.orderRows);
+    archive.field("stage_blocks", job.stageBlocks);
+    archive.field("worker_places", job.workerPlaces);
+    archive.records("data", job.data, *this);
+    archive.field("metric", job.metric);
+    archive.field("metric_is_share", job.metricIsShare);
+    for (const SettingInfo *setting : getSettings())
+      archive.setting(*setting, job);
+  }
+};
+
+} // namespace
+
+template <typename T>
+static size_t countValues(const T &) {
+  return 1;
+}
+template <typename T>
+static size_t countValues(const std::vector<T> &values) {
+  return values.size();
+}
+
+bool Precision::accumulatesEnough() const {
+  ArrayRef<StringRef> widest = getFloatTypeNames(64);
+  return llvm::is_contained(widest, accumulate) ||
+         !llvm::is_contained(widest, compute);
+}
+
+/// Checks the names of the types. Returns an error message, or an empty string.
+static std::string checkPrecision(const Precision &precision) {
+#define HFTA_PRECISION(member, bits, text)                                     \
+  if (!llvm::is_contained(getFloatTypeNames(), precision.member))              \
+    return "unknown precision '" + precision.member + "'";                     \
+  if (!llvm::is_contained(getFloatTypeNames(bits), precision.member))          \
+    return "'" #member "' has at least " #bits " bits, got '" +                \
+           precision.member + "'";
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  if (!precision.accumulatesEnough())
+    return "'accumulate' is narrower than 'compute'";
+  if (!precision.multiply.empty() &&
+      !llvm::is_contained(getFactorTypeNames(), precision.multiply))
+    return "unknown type of factors '" + precision.multiply + "'";
+  if (!precision.multipliesInRange())
+    return "'multiply' needs 'compute' and 'accumulate' to be 'f32'";
+  return "";
+}
+
+/// Checks the rows of an order, each by itself. Returns an error message, or an
+/// empty string.
+static std::string checkOrderRows(const Job &job) {
+  if (job.orderRows.empty())
+    return job.getOrderFile().empty() ? "" : "'order_rows' must be given";
+  if (job.getStageCount() == 1 ||
+      static_cast<int64_t>(job.orderRows.size()) != job.getStageCount())
+    return "'order_rows' must have a row for each of several stages";
+  for (StringRef row : job.orderRows)
+    if (row.empty() ||
+        row.find_first_not_of("0123456789,FRBIW") != StringRef::npos)
+      return "'order_rows' must be actions such as \"0F0,0B0\"";
+  if (job.allForwardsFirst)
+    return "'order_rows' and 'all_forwards_first' exclude each other";
+  return "";
+}
+
+/// Checks the first blocks of the stages. Returns an error message, or an empty
+/// string.
+static std::string checkStageBlocks(const Job &job) {
+  const std::vector<int64_t> &blocks = job.stageBlocks;
+  if (blocks.empty())
+    return "";
+  if (job.chunks > 1)
+    return "'stage_blocks' needs stages of one chunk";
+  auto isNotBefore = std::greater_equal<int64_t>();
+  bool areInOrder = std::adjacent_find(blocks.begin(), blocks.end(),
+                                       isNotBefore) == blocks.end();
+  if (static_cast<int64_t>(blocks.size()) != job.getStageCount() ||
+      blocks.front() != 0 || !areInOrder)
+    return "'stage_blocks' must be a first block for each stage, from 0 on, in "
+           "order";
+  return "";
+}
+
+/// Checks the places of the workers. Returns an error message, or an empty
+/// string.
+static std::string checkWorkerPlaces(const Job &job) {
+  if (job.workerPlaces.empty())
+    return "";
+  if (job.getStageCount() == 1)
+    return "'worker_places' needs several stages";
+  int64_t workers = job.getWorkers();
+  std::vector<int64_t> sorted = job.workerPlaces;
+  llvm::sort(sorted);
+  if (static_cast<int64_t>(sorted.size()) != workers ||
+      !llvm::equal(sorted, llvm::seq<int64_t>(0, workers)))
+    return "'worker_places' must be the numbers from 0 to " +
+           std::to_string(workers - 1) + ", each once";
+  return "";
+}
+
+/// Checks the stages and the order of their work. Returns an error message, or
+/// an empty string.
+static std::string checkPipeline(const Job &job) {
+  for (const std::vector<std::string> &cut : job.cuts)
+    if (cut.empty() || llvm::is_contained(cut, ""))
+      return "each of 'cuts' must name a value";
+  if (!findSetting("order")->takes(job.order))
+    return "unknown order '" + job.order + "'";
+  if (!findSetting("spill")->takes(job.spill))
+    return "unknown place to spill to '" + job.spill + "'";
+  if (job.chunks < 1 || (job.cuts.size() + 1) % job.chunks != 0)
+    return "'cuts' must leave as many parts for each stage as there are "
+           "'chunks'";
+  auto stages = static_cast<size_t>(job.getStageCount());
+  if ((!job.replicas.empty() && job.replicas.size() != stages) ||
+      (!job.inFlight.empty() && job.inFlight.size() != stages))
+    return "'replicas' and 'in_flight' must have a number for each of the " +
+           std::to_string(stages) + " stages that 'cuts' leave";
+  for (size_t stage = 0; stage < stages; ++stage)
+    if (job.getReplicas(stage) < 1 ||
+        job.getGroups(stage) < job.getReplicas(stage) ||
+        job.getGroups(stage) > job.microBatches)
+      return "'replicas' must be at most 'groups', and these at most "
+             "'micro_batches'";
+  if (llvm::any_of(job.inFlight, [&](int64_t count) {
+        return count < 1 || count > job.microBatches;
+      }))
+    return "'in_flight' must be from 1 to 'micro_batches'";
+  if (llvm::any_of(job.recomputedStages, [&](int64_t stage) {
+        return stage < 0 || stage >= job.getStageCount();
+      }))
+    return "'recomputed_stages' must be stages, of which there are " +
+           std::to_string(stages);
+  if (std::string blocks = checkStageBlocks(job); !blocks.empty())
+    return blocks;
+  if (std::string places = checkWorkerPlaces(job); !places.empty())
+    return places;
+  return checkOrderRows(job);
+}
+
+/// Checks the kinds of schedules and of the preconditioner. Returns an error
+/// message, or an empty string.
+static std::string checkKinds(const Job &job) {
+  for (const SettingInfo *setting : getSettings())
+    if (setting->type == SettingType::Schedule) {
+      const Schedule &schedule =
+          *std::get<Schedule *>(setting->get(const_cast<Job &>(job)));
+      if (!findSchedule(schedule.kind))
+        return "unknown schedule '" + schedule.kind + "'";
+    }
+  if (job.preconditioner.empty())
+    return "";
+  if (job.preconditioner != Job::kKfac)
+    return "unknown preconditioner '" + job.preconditioner + "'";
+  for (const ParameterInfo &parameter : getKfacParameters())
+    if (!job.findHyperParameter(parameter.name))
+      return ("kfac needs the hyper-parameter '" + parameter.name + "'").str();
+  return "";
+}
+
+/// Checks everything that readers of the job may rely on. Returns an error
+/// message, or an empty string.
+static std::string checkJob(const Job &job) {
+  if (job.copies < 1)
+    return "'copies' must be at least 1";
+  if (job.microBatches < 1 || job.batch < 1 ||
+      job.batch % job.microBatches != 0)
+    return "'batch' must be a positive multiple of 'micro_batches'";
+  std::string pipeline = checkPipeline(job);
+  if (!pipeline.empty())
+    return pipeline;
+  auto fits = [&](size_t size) {
+    return size == static_cast<size_t>(job.copies);
+  };
+  for (const HyperParameter &parameter : job.hyperParameters)
+    if (!fits(parameter.values.size()))
+      return "hyper-parameter '" + parameter.name +
+             "' must have one value a copy";
+  for (const DataField &field : job.data)
+    if (!field.classes.empty() && field.classes.size() != 3)
+      return "'classes' of field '" + field.name +
+             "' must be empty or have three numbers";
+  for (const SettingInfo *setting : getSettings())
+    if (setting->isSwept()) {
+      size_t size = std::visit([](auto *value) { return countValues(*value); },
+                               setting->get(const_cast<Job &>(job)));
+      if (size != 0 && !fits(size))
+        return ("'" + setting->name + "' must have one value a copy").str();
+    }
+  for (const SettingInfo *setting : getSettings())
+    if (setting->type == SettingType::Word) {
+      const std::string &word =
+          *std::get<std::string *>(setting->get(const_cast<Job &>(job)));
+      if (!setting->takes(word))
+        return ("'" + setting->name + "' must be " + setting->usage +
+                ", not '" + word + "'")
+            .str();
+    }
+  for (const DataField &field : job.data)
+    for (const DataSource *source : {&field.train, &field.test})
+      if (!getDataFormatCode(source->format))
+        return "field '" + field.name + "' has the unknown format '" +
+               source->format + "'";
+  std::string type = checkPrecision(job.precision);
+  if (!type.empty())
+    return type;
+  if (std::string kind = checkKinds(job); !kind.empty())
+    return kind;
+  if (job.training && !findOptimizer(job.optimizer))
+    return "unknown optimizer '" + job.optimizer + "'";
+  return "";
+}
+
+void Job::write(ModuleOp module) const {
+  module->setAttr(HftaDialect::kJobAttrName,
+                  Writer::write(module.getContext(), *this, Describe()));
+}
+
+FailureOr<Job> Job::read(ModuleOp module) {
+  auto dictionary =
+      module->getAttrOfType<DictionaryAttr>(HftaDialect::kJobAttrName);
+  if (!dictionary)
+    return module.emitError()
+           << "module has no '" << HftaDialect::kJobAttrName << "' dictionary";
+  Job job;
+  std::string error;
+  Reader reader(dictionary, error);
+  Describe()(reader, job);
+  reader.finish();
+  if (error.empty())
+    error = checkJob(job);
+  if (!error.empty())
+    return module.emitError()
+           << "in '" << HftaDialect::kJobAttrName << "': " << error;
+  return job;
+}
+
+FailureOr<Job> Job::readPlanned(ModuleOp module) {
+  FailureOr<Job> job = read(module);
+  if (succeeded(job) && !SegmentAttr::getTable(module))
+    return module.emitError()
+           << "module has no '" << HftaDialect::kSegmentsAttrName
+           << "'; run hfta-plan-memory first";
+  return job;
+}

@@ -1,0 +1,108 @@
+//===- Help.cpp - The texts that hftac prints about itself ----------------===//
+
+#include "CommandLine/Options.h"
+#include "Hfta/Import/Onnx/Import.h"
+#include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Gpu.h"
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr unsigned kColumn = 30;
+
+static void printRow(llvm::raw_ostream &os, llvm::StringRef left,
+                     llvm::StringRef right, unsigned column = kColumn) {
+  os << "  " << left;
+  if (left.size() + 2 < column)
+    os.indent(column - left.size() - 2);
+  else
+    (os << '\n').indent(column);
+  os << right << '\n';
+}
+
+static void printOptions(llvm::raw_ostream &os, OptionGroup group) {
+  os << '\n' << getTitle(group) << ":\n";
+  for (const OptionInfo &option : getOptions()) {
+    if (option.group != group)
+      continue;
+    std::string left = option.name;
+    if (!option.value.empty())
+      left += (llvm::StringRef(option.name).starts_with("--") ? "=" : " ") +
+              option.value.str();
+    printRow(os, left, option.help);
+  }
+}
+
+void hfta::printHelp(llvm::raw_ostream &os) {
+  os << "usage: hftac [options] <input>...\n\n"
+        "Compiles a training job into one program that trains many copies of a "
+        "model at once.\n\n"
+        "inputs: one job file (.hfta); or ONNX models (.onnx), one for all "
+        "copies or one\nper copy; or an intermediate file of --emit (.mlir)\n";
+  for (OptionGroup group :
+       {OptionGroup::output, OptionGroup::target, OptionGroup::job,
+        OptionGroup::binding, OptionGroup::report, OptionGroup::other})
+    printOptions(os, group);
+  os << "\nphases (lib and exe are for users, the others for developers):\n";
+  for (const PhaseInfo &phase : getPhases())
+    printRow(os, phase.name, phase.description, 12);
+  os << "\nexit codes:\n";
+#define HFTA_PRINT_EXIT_CODE(name, value, text) printRow(os, #value, text, 12);
+  HFTA_EXIT_CODES(HFTA_PRINT_EXIT_CODE)
+#undef HFTA_PRINT_EXIT_CODE
+}
+
+void hfta::printVersion(llvm::raw_ostream &os) {
+  os << "hftac " HFTA_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+}
+
+void hfta::printSupportedOps(llvm::raw_ostream &os) {
+  os << "ONNX operators, operator sets up to " << kGreatestOnnxOpset
+     << ", IR up to " << kGreatestOnnxIrVersion << ":\n";
+  llvm::StringRef previous;
+  for (const OnnxSupportedOp &op : getSupportedOnnxOps()) {
+    if (op.name == previous)
+      os << ", " << op.sinceVersion;
+    else
+      os << (previous.empty() ? "" : "\n") << "  " << op.name << " since "
+         << op.sinceVersion;
+    previous = op.name;
+  }
+  os << '\n';
+}
+
+static void printNative(llvm::raw_ostream &os, TargetAttr target) {
+  os << "native: " << 8 * target.getVectorBytes() << "-bit vectors, caches of ";
+  llvm::interleave(
+      target.getCaches(), os,
+      [&](CacheAttr cache) { os << cache.getBytes() / 1024; }, ", ");
+  os << " KiB, " << target.getFeatures() << '\n';
+}
+
+void hfta::printTargets(llvm::raw_ostream &os) {
+  os << "cpu: x86-64 processors, by --cpu=\n";
+  MLIRContext context;
+  context.loadDialect<HftaDialect>();
+  FailureOr<TargetAttr> native = resolveCpu(&context, "native");
+  unsigned column = 2;
+  os << ' ';
+  for (llvm::StringRef name : getCpuNames()) {
+    if (column + name.size() + 1 > 80) {
+      os << "\n ";
+      column = 1;
+    }
+    os << ' ' << name;
+    column += name.size() + 1;
+  }
+  os << '\n';
+  if (succeeded(native))
+    printNative(os, *native);
+  os << "cuda: NVIDIA GPUs, by --chip=\n ";
+  for (const GpuChip &chip : getGpuChips())
+    os << ' ' << chip.name;
+  os << '\n';
+}

@@ -1,0 +1,184 @@
+//===- Input.cpp - From input files to a module ---------------------------===//
+
+#include "Input/Input.h"
+#include "Input/Jobs.h"
+
+#include "Hfta/Language/Files.h"
+#include "Hfta/Language/FrontEnd.h"
+#include "Hfta/Pipelines/Passes.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+unsigned hfta::readText(llvm::StringRef path, llvm::SourceMgr &sources,
+                        llvm::raw_ostream &errors) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = openText(path);
+  if (file)
+    return sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  errors << "hftac: error: " << llvm::toString(file.takeError()) << '\n';
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+static ExitCode getExitCode(FrontEndFailure failure) {
+  switch (failure) {
+  case FrontEndFailure::none:
+    return ExitCode::done;
+  case FrontEndFailure::usage:
+    return ExitCode::usage;
+  case FrontEndFailure::input:
+    return ExitCode::input;
+  case FrontEndFailure::unsupported:
+    return ExitCode::unsupported;
+  }
+  llvm_unreachable("all failures are listed");
+}
+
+/// Adds the text of the job file, or of the generated job, to `sources`.
+/// Returns the text's number, or 0 after an error.
+static unsigned readJobText(const DriverOptions &options,
+                            llvm::SourceMgr &sources,
+                            llvm::raw_ostream &errors) {
+  const std::optional<GeneratedJob> &job = options.generatedJob;
+  if (!job)
+    return readText(options.inputs.front(), sources, errors);
+  return sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(job->text, job->name),
+      llvm::SMLoc());
+}
+
+/// Parses the job file, if there is one, and applies the options for the job.
+static ExitCode parseJobs(const DriverOptions &options,
+                          JobDiagnostics &diagnostics,
+                          llvm::raw_ostream &errors, ast::JobFile &file) {
+  JobOptions job;
+  job.flags = options.jobFlags;
+  if (options.inputKind == InputKind::job) {
+    unsigned id = readJobText(options, diagnostics.getSources(), errors);
+    if (id == 0)
+      return ExitCode::input;
+    file = parseJobFile(id, diagnostics);
+    checkJobNames(file, diagnostics);
+    if (diagnostics.hasErrors())
+      return ExitCode::input;
+    if (ExitCode code = chooseJobs(options, file, errors);
+        code != ExitCode::done)
+      return code;
+  } else {
+    job.models = options.inputs;
+  }
+  addJobOptions(file, job, diagnostics);
+  return diagnostics.hasErrors() ? ExitCode::input : ExitCode::done;
+}
+
+static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
+                         llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                         std::vector<LoadedModule> &loaded) {
+  if (!options.dataDirectory.empty() &&
+      !llvm::sys::fs::is_directory(options.dataDirectory)) {
+    errors << "hftac: error: option '--data': no folder '"
+           << options.dataDirectory << "'\n";
+    return ExitCode::input;
+  }
+  JobDiagnostics diagnostics(sources, errors);
+  ast::JobFile file;
+  if (ExitCode code = parseJobs(options, diagnostics, errors, file);
+      code != ExitCode::done)
+    return code;
+  FrontEndOptions frontEnd;
+  frontEnd.dataDirectory = options.dataDirectory;
+  frontEnd.fuse = options.fuse;
+  frontEnd.withoutDropout = options.generatedJob.has_value();
+  if (ExitCode code =
+          readConstants(options.constants, context, errors, frontEnd.constants);
+      code != ExitCode::done)
+    return code;
+  FrontEndFailure failure = FrontEndFailure::none;
+  std::vector<JobModule> jobs =
+      buildJobModules(context, file, frontEnd, diagnostics, failure);
+  if (jobs.empty())
+    return getExitCode(failure);
+  for (JobModule &job : jobs)
+    loaded.push_back({std::move(job.name), std::move(job.module), Phase::import,
+                      std::move(job.pipeline)});
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static ExitCode failModule(llvm::raw_ostream &errors, llvm::StringRef path,
+                           const llvm::Twine &message, ExitCode code) {
+  errors << path << ": error: " << message << '\n';
+  return code;
+}
+
+static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
+                           llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                           LoadedModule &loaded) {
+  llvm::StringRef path = options.inputs.front();
+  if (readText(path, sources, errors) == 0)
+    return ExitCode::input;
+  loaded.module = parseSourceFile<ModuleOp>(sources, ParserConfig(context));
+  if (!loaded.module)
+    return ExitCode::input;
+  auto name =
+      loaded.module->getOperation()->getAttrOfType<StringAttr>(kPhaseAttrName);
+  if (!name)
+    return failModule(errors, path,
+                      "module has no '" + kPhaseAttrName +
+                          "' that names the phase to continue from",
+                      ExitCode::input);
+  // A module in a late phase is for its own target; one in an earlier phase is
+  // for any target.
+  TargetAttr target = TargetAttr::get(*loaded.module);
+  const PhaseInfo *phase =
+      findPhase(name.getValue(), target ? target.getKind() : options.target);
+  if (!phase || !isMLIR(phase->phase))
+    return failModule(errors, path,
+                      "'" + kPhaseAttrName + "' is '" + name.getValue() +
+                          "', which is no phase of a module",
+                      ExitCode::input);
+  Phase last = options.plan ? Phase::planned : options.emit;
+  if (phase->target && phase->target != options.target)
+    return failModule(errors, path,
+                      "module is in phase '" + phase->name + "' of target '" +
+                          getTarget(*phase->target).name + "', not of '" +
+                          getTarget(options.target).name + "'",
+                      ExitCode::usage);
+  if (comesAfter(phase->phase, last))
+    return failModule(errors, path,
+                      "module is in phase '" + phase->name +
+                          "', which comes after '" + getPhase(last).name + "'",
+                      ExitCode::usage);
+  if (!options.cpu.empty() && !comesAfter(Phase::linalg, phase->phase))
+    return failModule(errors, path,
+                      "option '--cpu' has no effect on a module in phase '" +
+                          phase->name + "'",
+                      ExitCode::usage);
+  if (!options.cuts.empty() && comesAfter(phase->phase, Phase::fused))
+    return failModule(errors, path,
+                      "option '--cuts' has no effect on a module in phase '" +
+                          phase->name + "'",
+                      ExitCode::usage);
+  loaded.phase = phase->phase;
+  return ExitCode::done;
+}
+
+ExitCode hfta::loadInputs(const DriverOptions &options, MLIRContext *context,
+                          llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                          std::vector<LoadedModule> &loaded) {
+  loaded.clear();
+  if (options.inputKind != InputKind::mlir)
+    return loadJobs(options, context, sources, errors, loaded);
+  return loadModule(options, context, sources, errors, loaded.emplace_back());
+}

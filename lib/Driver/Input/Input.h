@@ -1,0 +1,44 @@
+//===- Input.h - From input files to a module -------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_INPUT_INPUT_H
+#define HFTA_LIB_DRIVER_INPUT_INPUT_H
+
+#include "Hfta/Driver/CommandLine/CommandLine.h"
+#include "Hfta/Language/FrontEnd.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace mlir::hfta {
+
+struct LoadedModule {
+  std::string name; ///< the job's name; empty for a module without a job
+  OwningOpRef<ModuleOp> module;
+  Phase phase = Phase::import;
+  PipelineRequest pipeline; ///< the request to the planner
+};
+
+/// Reads the inputs, and appends an entry to `loaded` for each job to compile,
+/// in the order of the file. Returns `done`, or the error's code; errors are
+/// written to `errors` or reported to the context. `sources` owns the texts
+/// that were read.
+ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
+                    llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                    std::vector<LoadedModule> &loaded);
+
+/// Adds a text file to `sources` and returns its buffer's number; 0 after an
+/// error, which was written to `errors`.
+unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
+                  llvm::raw_ostream &errors);
+
+/// Reads the arrays that `--constant` binds to names. Returns `unsupported` if
+/// all errors are about file formats that aren't supported.
+ExitCode readConstants(llvm::ArrayRef<ConstantBinding> bindings,
+                       MLIRContext *context, llvm::raw_ostream &errors,
+                       llvm::StringMap<DenseElementsAttr> &constants);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_INPUT_INPUT_H

@@ -1,0 +1,16 @@
+//===- Decompose.h - Rewrite composite ops ----------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_TRANSFORMS_PRECISION_DECOMPOSE_H
+#define HFTA_LIB_TRANSFORMS_PRECISION_DECOMPOSE_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::hfta {
+
+/// Replaces all composite ops in `root` (DecomposableOpInterface) by simpler
+/// ops, until none is left.
+void decomposeAll(Operation *root);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_PRECISION_DECOMPOSE_H

@@ -1,0 +1,141 @@
+//===- InferenceTasks.cpp - Evaluation and inference ----------------------===//
+//
+// Builds evaluation and inference, each as one function that isn't divided into
+// tasks yet. Its ops are tagged with the same blocks as those of a training
+// step.
+//===----------------------------------------------------------------------===//
+
+#include "Tasks/Blocks.h"
+#include "Tasks/TaskBuilder.h"
+#include "Tasks/TaskTags.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Builds the sum of the `values` for which `mask` is true, in f64, and adds it
+/// to a new variable for the purpose `sum`.
+static void addMasked(TaskBuilder &tasks, Value values, Value mask,
+                      Purpose sum) {
+  OpBuilder &builder = tasks.getBuilder();
+  Type f64 = builder.getF64Type();
+  auto type = cast<RankedTensorType>(values.getType());
+  Value wide = tasks.castTo(values, f64);
+  Value none = tasks.splat(type.getShape(), f64, 0.0);
+  Value kept = SelectOp::create(builder, values.getLoc(), mask, wide, none);
+  tasks.accumulate(tasks.sumAll(kept),
+                   tasks.declare(sum, tasks.scalarType(f64, true)));
+}
+
+/// Builds a mask that is true for elements of real samples, and false for those
+/// of the padding that follows them in an incomplete batch.
+static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
+  OpBuilder &builder = tasks.getBuilder();
+  Value position =
+      IotaOp::create(builder, tasks.getLoc(), shape, 0, builder.getI64Type());
+  Value count =
+      tasks.broadcastScalar(tasks.read(Purpose::valid_samples), shape);
+  return CompareOp::create(builder, tasks.getLoc(), ComparePredicate::less,
+                           position, count);
+}
+
+/// Builds the forward pass of one batch in inference mode, its objective, and
+/// the sums over its real samples. Returns the last op before the sums.
+static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
+  auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  auto objective = model.lookupSymbol<func::FuncOp>("objective");
+  OpBuilder &builder = tasks.getBuilder();
+  SmallVector<Value> raw;
+  for (unsigned index = 0; index < prepare.getNumArguments(); ++index)
+    raw.push_back(tasks.read(tasks.getVariables().lookup(
+        Purpose::field, getPortName(prepare, index, false))));
+  SmallVector<Value> fields = tasks.inlineFunction(prepare, raw, false);
+  SmallVector<Value> arguments;
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index)
+    for (auto [field, value] : llvm::enumerate(fields))
+      if (getPortName(prepare, field, true) ==
+          getPortName(forward, index, false))
+        arguments.push_back(value);
+  SmallVector<Value> outputs = tasks.inlineFunction(forward, arguments, false);
+  llvm::append_range(outputs, fields);
+  Objective values = tasks.inlineObjective(objective, outputs, false);
+  auto type = cast<RankedTensorType>(values.losses.getType());
+  Operation *last = &*std::prev(builder.getInsertionPoint());
+  Value mask = buildMask(tasks, type.getShape());
+  Value losses =
+      MulOp::create(builder, objective.getLoc(), values.losses, values.weights);
+  addMasked(tasks, losses, mask, Purpose::evaluation_loss);
+  addMasked(tasks, values.divisors, mask, Purpose::evaluation_weight);
+  if (values.metric) {
+    // An evaluation divides the sums of losses and of the metric by the same
+    // sum of divisors.
+    Value metric = MulOp::create(builder, objective.getLoc(), values.metric,
+                                 values.divisors);
+    addMasked(tasks, metric, mask, Purpose::evaluation_metric);
+  }
+  return last;
+}
+
+/// Builds the evaluation's function, and tags its ops. All sums are in the last
+/// block.
+static void buildEvaluationFunction(TaskBuilder &tasks, ModelOp model,
+                                    int64_t blocks) {
+  func::FuncOp function = tasks.startTask(parts::kEvaluation, -1);
+  Block &pass = function.getBody().front();
+  Operation *last = buildEvaluation(tasks, model);
+  DenseSet<Operation *> sums;
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
+    sums.insert(op);
+  eraseDeadOps(pass);
+  TaskTags tags;
+  assignBlocks(tasks, pass, TaskPart::evaluate, tags);
+  for (Operation &op : pass)
+    if (sums.contains(&op))
+      tags[&op].block = blocks - 1;
+  noteTags(pass, tags);
+}
+
+static void buildInferenceFunction(TaskBuilder &tasks, ModelOp model) {
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  func::FuncOp function = tasks.startTask(parts::kInference, -1);
+  SmallVector<Value> arguments;
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+    VariableOp input = tasks.declare(
+        PurposeAttr::get(tasks.getContext(), Purpose::input,
+                         getPortName(forward, index, false)),
+        cast<RankedTensorType>(forward.getArgumentTypes()[index]));
+    // A training program calls an input after its data field. `hfta.file_name`
+    // keeps the name that it has in the model's file.
+    if (Attribute name = forward.getArgAttr(index, "hfta.file_name"))
+      input->setAttr("hfta.file_name", name);
+    arguments.push_back(tasks.read(input));
+  }
+  bool asWritten = !tasks.getJob().training;
+  SmallVector<Value> outputs;
+  if (asWritten)
+    outputs = tasks.inlineAsWritten(forward, arguments);
+  else
+    outputs = tasks.inlineFunction(forward, arguments, false);
+  for (auto [index, value] : llvm::enumerate(outputs)) {
+    auto purpose = PurposeAttr::get(tasks.getContext(), Purpose::output,
+                                    getPortName(forward, index, true));
+    std::string symbol = purpose.makeSymbol();
+    auto copy = forward.getResultAttrOfType<IntegerAttr>(
+        index, HftaDialect::kCopyAttrName);
+    if (copy)
+      symbol = VariableOp::getSymbolOfCopy(symbol, copy.getInt());
+    VariableOp output =
+        tasks.declare(purpose, symbol, cast<RankedTensorType>(value.getType()));
+    output.setCopyAttr(copy);
+    tasks.write(value, output);
+  }
+  TaskTags tags;
+  assignBlocks(tasks, function.getBody().front(), TaskPart::infer, tags);
+  noteTags(function.getBody().front(), tags);
+}
+
+void hfta::buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks) {
+  if (tasks.getJob().training)
+    buildEvaluationFunction(tasks, model, blocks);
+  buildInferenceFunction(tasks, model);
+}

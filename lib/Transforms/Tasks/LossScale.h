@@ -1,0 +1,45 @@
+//===- LossScale.h - Scales of losses ---------------------------*- C++ -*-===//
+//
+// The loss scales of a job with `loss_scale`. If the loss is multiplied by a
+// power of two, so are its gradients, and fewer of them are too small for the
+// types to which they are rounded. Each copy has its own scale, which follows
+// from its own gradients by the rules of PyTorch's GradScaler. Source:
+// Micikevicius et al., "Mixed precision training", ICLR 2018.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_TASKS_LOSSSCALE_H
+#define HFTA_LIB_TRANSFORMS_TASKS_LOSSSCALE_H
+
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Tasks/TaskBuilder.h"
+
+namespace mlir::hfta {
+
+/// Declares each copy's scale and counts, which are state like the optimizer's,
+/// and the results about them that a step reports.
+void declareLossScale(TaskBuilder &tasks);
+
+/// Reads each copy's scale in `type`. It is the gradient with respect to the
+/// copy's loss, from which the backward begins.
+Value readLossScale(TaskBuilder &tasks, Type type);
+
+/// Reads the number of steps so far that weren't skipped, as a scalar in f64.
+/// The optimizer counts a copy's steps by it.
+Value readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy);
+
+/// Builds the next step's scale into the task `clip`. `squares` is the sum of
+/// the squares of all gradients, which are still scaled, and `clip` is the
+/// factor that clips unscaled gradients; both are scalars in f64, one per copy.
+/// Returns the factor by which gradients are multiplied, or NaN where `squares`
+/// isn't finite: then the step leaves the copy unchanged.
+Expression buildLossScale(TaskBuilder &tasks, const Expression &squares,
+                          const Expression &clip);
+
+/// Returns whether a step with this factor for gradients changes the copy.
+inline Expression isTaken(const Expression &clipScale) {
+  return clipScale.compare(ComparePredicate::greater_equal, 0.0);
+}
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_TASKS_LOSSSCALE_H

@@ -1,0 +1,392 @@
+//===- UpdateTasks.cpp - Tasks init, norm, clip, update and report --------===//
+
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
+#include "Hfta/Transforms/Precision/Precision.h"
+#include "Tasks/LossScale.h"
+#include "Tasks/LossWeight.h"
+#include "Tasks/TaskBuilder.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// init
+//===----------------------------------------------------------------------===//
+
+/// Returns the type in which an initial value is computed before it is stored.
+static FloatType getDrawnType(VariableOp variable) {
+  return atLeastF32(cast<FloatType>(variable.getTensorType().getElementType()));
+}
+
+/// Draws uniform numbers by the copy's seed, with the variable's name as a key.
+static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
+  OpBuilder &builder = tasks.getBuilder();
+  RankedTensorType type = variable.getTensorType();
+  Value zero = tasks.splat({}, builder.getI64Type(), 0);
+  std::string stream = variable.getOwnName() + suffix.str();
+  return RandomUniformOp::create(
+      builder, variable.getLoc(), tasks.read(Purpose::seed, variable.getCopy()),
+      zero, zero, type.getShape(), names::hash(stream),
+      /*per_sample=*/false, getDrawnType(variable));
+}
+
+static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
+                         UniformAttr range) {
+  OpBuilder &builder = tasks.getBuilder();
+  RankedTensorType type = variable.getTensorType();
+  double low = range.getLow().getValueAsDouble();
+  double high = range.getHigh().getValueAsDouble();
+  Location loc = variable.getLoc();
+  Value uniform = draw(tasks, variable, "");
+  Value scaled = MulOp::create(
+      builder, loc, uniform,
+      tasks.splat(type.getShape(), getDrawnType(variable), high - low));
+  return AddOp::create(
+      builder, loc, scaled,
+      tasks.splat(type.getShape(), getDrawnType(variable), low));
+}
+
+/// Draws normal numbers by Box and Muller's transform: sqrt(-2 log(1 - u))
+/// cos(2 pi v), where u and v are uniform. Source: Box and Muller, "A note on
+/// the generation of random normal deviates", 1958.
+static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
+                        NormalAttr parameters) {
+  OpBuilder &builder = tasks.getBuilder();
+  RankedTensorType type = variable.getTensorType();
+  Location loc = variable.getLoc();
+  auto splat = [&](double value) {
+    return tasks.splat(type.getShape(), getDrawnType(variable), value);
+  };
+  Value u = draw(tasks, variable, "");
+  Value v = draw(tasks, variable, "/angle");
+  Value logarithm =
+      LogOp::create(builder, loc, SubOp::create(builder, loc, splat(1.0), u));
+  Value radius = SqrtOp::create(
+      builder, loc, MulOp::create(builder, loc, splat(-2.0), logarithm));
+  Value angle = CosOp::create(builder, loc,
+                              MulOp::create(builder, loc, splat(2 * M_PI), v));
+  Value normal = MulOp::create(builder, loc, radius, angle);
+  Value scaled =
+      MulOp::create(builder, loc, normal,
+                    splat(parameters.getDeviation().getValueAsDouble()));
+  return AddOp::create(builder, loc, scaled,
+                       splat(parameters.getMean().getValueAsDouble()));
+}
+
+/// Returns the block whose task initializes a variable, which is the first one
+/// for a variable that belongs to no block.
+static int64_t getInitBlock(VariableOp variable) {
+  return std::max<int64_t>(static_cast<int64_t>(variable.getBlock()), 0);
+}
+
+/// Moves initial elements from the variable to a constant, from which init
+/// copies them. Elements that are equal for all copies are stored once.
+static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
+                                 ElementsAttr elements) {
+  RankedTensorType type = variable.getTensorType();
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (dense && dense.isSplat()) {
+    Value scalar = ConstantOp::create(
+        tasks.getBuilder(), variable.getLoc(),
+        DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()),
+                               ArrayRef(dense.getSplatValue<Attribute>())));
+    return tasks.broadcastScalar(scalar, type.getShape());
+  }
+  bool perCopy =
+      cast<ShapedType>(elements.getType()).getRank() != type.getRank();
+  VariableOp constant = tasks.declare(
+      PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                         Purpose::initial),
+      perCopy ? type : getLogicalType(type), elements);
+  constant.setBlock(getInitBlock(variable));
+  return tasks.read(constant);
+}
+
+static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
+  RankedTensorType type = variable.getTensorType();
+  Attribute initial = variable.getInitial().value_or(Attribute());
+  if (auto range = dyn_cast_or_null<UniformAttr>(initial))
+    return tasks.castTo(drawUniform(tasks, variable, range),
+                        type.getElementType());
+  if (auto parameters = dyn_cast_or_null<NormalAttr>(initial))
+    return tasks.castTo(drawNormal(tasks, variable, parameters),
+                        type.getElementType());
+  if (auto elements = dyn_cast_or_null<ElementsAttr>(initial))
+    return readInitialElements(tasks, variable, elements);
+  return tasks.splat(type.getShape(), type.getElementType(), 0.0);
+}
+
+/// Returns whether init writes the variable. Gradients and optimizer state
+/// begin as the zeros that new memory contains, so that a program that only
+/// infers never touches them.
+static bool isWrittenByInit(VariableOp variable) {
+  switch (variable.getRole()) {
+  case Role::parameter:
+  case Role::statistics:
+    return true;
+  case Role::gradient:
+  case Role::moment:
+  case Role::optimizer_state:
+  case Role::curvature:
+    return variable.getInitial().has_value();
+  default:
+    return false;
+  }
+}
+
+void hfta::buildInitTasks(TaskBuilder &tasks) {
+  std::map<int64_t, SmallVector<VariableOp>> variablesOfBlock;
+  for (auto variable : tasks.getModule().getOps<VariableOp>())
+    if (isWrittenByInit(variable))
+      variablesOfBlock[getInitBlock(variable)].push_back(variable);
+  for (auto &[block, variables] : variablesOfBlock) {
+    tasks.startTask(parts::kInit, block);
+    for (VariableOp variable : variables) {
+      tasks.write(getInitialValue(tasks, variable), variable);
+      Attribute initial = variable.getInitial().value_or(Attribute());
+      if (isa_and_nonnull<ElementsAttr>(initial))
+        variable.removeInitialAttr();
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// norm and update
+//===----------------------------------------------------------------------===//
+
+static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
+  return tasks.getVariables().lookupOf(variable, Purpose::gradient);
+}
+
+namespace {
+/// Reads each scalar of a task only once, so that values computed from it are
+/// also computed once for all parameters.
+class ScalarReads {
+public:
+  explicit ScalarReads(TaskBuilder &tasks) : tasks(tasks) {}
+
+  Value read(Purpose purpose, std::optional<int64_t> copy) {
+    return read(tasks.getVariables().lookup(purpose), copy);
+  }
+  Value read(VariableOp variable, std::optional<int64_t> copy) {
+    Value &value = values[{variable, copy.value_or(-1)}];
+    if (!value)
+      value = tasks.read(variable, copy);
+    return value;
+  }
+
+private:
+  TaskBuilder &tasks;
+  DenseMap<std::pair<Operation *, int64_t>, Value> values;
+};
+
+} // namespace
+
+/// Reads the gradient of the step's mean loss. The divisor is chosen for each
+/// element, in the kernel that divides, where it takes no memory. If the
+/// gradient is reduced, it is chosen once, since a reduction would keep all
+/// divisors in memory.
+static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
+                          ScalarReads &scalars, Type elementType,
+                          bool isReduced) {
+  VariableOp variable = getGradient(tasks, leaf.variable);
+  Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
+  if (!tasks.getVariables().lookup(Purpose::loss_weight))
+    return gradient;
+  Expression weight(
+      tasks.getBuilder(), variable.getLoc(),
+      tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType));
+  ArrayRef<int64_t> shape = variable.getTensorType().getShape();
+  Expression divisor = isReduced ? getGradientDivisor(weight).fill(shape)
+                                 : getGradientDivisor(weight.fill(shape));
+  return weight.at(gradient) / divisor;
+}
+
+static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
+                      ScalarReads &scalars) {
+  OpBuilder &builder = tasks.getBuilder();
+  VariableOp variable = leaf.variable;
+  Type f64 = builder.getF64Type();
+  Value gradient = readGradient(tasks, leaf, scalars, f64, /*isReduced=*/true);
+  Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
+  // A norm has one value per copy, even if copies have their own variables.
+  VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
+  if (!norm)
+    norm = tasks.declare(
+        PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                           Purpose::norm),
+        tasks.scalarType(f64, true));
+  tasks.write(tasks.sumAll(square), norm, leaf.copy);
+}
+
+namespace {
+/// The update of one trained variable.
+class Update {
+public:
+  Update(TaskBuilder &tasks, const TrainedLeaf &leaf, ScalarReads &scalars)
+      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), scalars(scalars),
+        variable(leaf.variable),
+        stored(cast<FloatType>(variable.getTensorType().getElementType())) {}
+
+  void build() {
+    RankedTensorType type = variable.getTensorType();
+    VariableOp gradientVariable = getGradient(tasks, variable);
+    const Precision &precision = tasks.getJob().precision;
+    computed = getWider(stored, tasks.getFloatType(precision.compute));
+    for (StringRef name : {precision.gradients, precision.state})
+      computed = getWider(computed, tasks.getFloatType(name));
+    parameter = tasks.castTo(tasks.read(variable, leaf.copy), computed);
+    gradient =
+        readGradient(tasks, leaf, scalars, computed, /*isReduced=*/false);
+    if (tasks.getJob().awaitsNorm()) {
+      Value scale = tasks.broadcastScalar(
+          tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());
+      gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
+    }
+    updateParameter();
+    tasks.write(tasks.splat(type.getShape(),
+                            gradientVariable.getTensorType().getElementType(),
+                            0.0),
+                gradientVariable, leaf.copy);
+  }
+
+private:
+  Value scalar(Purpose purpose) { return scalars.read(purpose, leaf.copy); }
+  VariableOp getState(const OptimizerState &state) {
+    RankedTensorType type = variable.getTensorType();
+    Type element = tasks.getFloatType(tasks.getJob().precision.state);
+    VariableOp declared = tasks.declareOf(
+        variable, Purpose::state, state.name,
+        RankedTensorType::get(type.getShape(), element, type.getEncoding()),
+        variable.getBlock());
+    if (state.initial != 0)
+      declared.setInitialAttr(DenseElementsAttr::get(
+          RankedTensorType::get(type.getShape(), element),
+          FloatAttr::get(element, state.initial).getValue()));
+    return declared;
+  }
+  /// Writes a variable's new value in its stored type. In a step that a copy
+  /// skips, because its gradients have overflowed, the old value stays.
+  void change(VariableOp changed, Value value) {
+    RankedTensorType type = changed.getTensorType();
+    Value next = tasks.castTo(value, type.getElementType());
+    if (!tasks.getJob().lossScale.empty()) {
+      Expression scale(builder, variable.getLoc(), scalar(Purpose::clip_scale));
+      Expression now = scale.at(tasks.read(changed, leaf.copy));
+      next = isTaken(scale).fill(type.getShape()).select(scale.at(next), now);
+    }
+    tasks.write(next, changed, leaf.copy);
+  }
+  Value readScalar(StringRef name) {
+    if (name == "lr")
+      return scalar(Purpose::learning_rate);
+    if (name == "step")
+      return tasks.getJob().lossScale.empty()
+                 ? scalar(Purpose::step)
+                 : readStepsTaken(tasks, leaf.copy);
+    return scalars.read(
+        tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
+  }
+
+  /// Builds the optimizer's update of the parameter and its state.
+  void updateParameter() {
+    const Job &job = tasks.getJob();
+    const OptimizerInfo &optimizer = *findOptimizer(job.optimizer);
+    SmallVector<StringRef> given = getGivenOptions(job);
+    SmallVector<VariableOp> states;
+    SmallVector<Value> inputs = {parameter, gradient};
+    for (const OptimizerState *state : optimizer.getStates(given)) {
+      states.push_back(getState(*state));
+      inputs.push_back(
+          tasks.castTo(tasks.read(states.back(), leaf.copy), computed));
+    }
+    for (StringRef name : optimizer.getScalars(given))
+      inputs.push_back(readScalar(name));
+    auto update = OptimizerUpdateOp::create(
+        builder, variable.getLoc(), builder.getStringAttr(optimizer.name),
+        builder.getStrArrayAttr(given), inputs);
+    change(variable, update.getOutputs().front());
+    for (auto [state, value] :
+         llvm::zip_equal(states, update.getOutputs().drop_front()))
+      change(state, value);
+  }
+
+  TaskBuilder &tasks;
+  OpBuilder &builder;
+  const TrainedLeaf &leaf;
+  ScalarReads &scalars;
+  VariableOp variable;
+  /// The type of the parameter in memory, and the type in which its update is
+  /// computed. None of the operands is rounded to the latter.
+  FloatType stored, computed;
+  Value parameter, gradient;
+};
+} // namespace
+
+/// Computes the factor of PyTorch's clip_grad_norm_: limit / (norm of all
+/// gradients + 1e-6), at most 1. NaN stays NaN. An infinite limit means no
+/// clipping, even if the norm overflows.
+static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
+  Expression limit = squares.at(tasks.read(Purpose::clip_norm));
+  Expression norm = squares.apply<SqrtOp>();
+  if (!tasks.getJob().lossScale.empty())
+    norm = norm / squares.at(readLossScale(tasks, norm.getElementType()));
+  Expression scale = limit / (norm + 1e-6);
+  scale = scale.compare(ComparePredicate::greater, 1.0).select(1.0, scale);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  return limit.compare(ComparePredicate::equal, kNone).select(1.0, scale);
+}
+
+/// Builds the clip task. Squares are added up in the order of the parameters.
+void hfta::buildClipTask(TaskBuilder &tasks) {
+  tasks.startTask(parts::kClip, -1);
+  OpBuilder &builder = tasks.getBuilder();
+  Location loc = tasks.getLoc();
+  Value sum;
+  for (auto variable : tasks.getModule().getOps<VariableOp>()) {
+    VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
+    if (!norm)
+      continue;
+    Value square = tasks.read(norm);
+    sum = sum ? AddOp::create(builder, loc, sum, square) : square;
+  }
+  if (!sum) // all parameters are frozen
+    sum = tasks.splat({}, builder.getF64Type(), 0);
+  Expression squares(builder, loc, sum);
+  Expression scale = tasks.getJob().clipNorm.empty()
+                         ? squares.splat(1.0)
+                         : buildClip(tasks, squares);
+  if (!tasks.getJob().lossScale.empty())
+    scale = buildLossScale(tasks, squares, scale);
+  tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
+}
+
+/// Builds the mean loss, if tasks have added up the sums of losses and of
+/// weights.
+void hfta::buildReportTask(TaskBuilder &tasks) {
+  if (!tasks.getVariables().lookup(Purpose::loss_weight))
+    return;
+  tasks.startTask(parts::kReport, -1);
+  OpBuilder &builder = tasks.getBuilder();
+  Type f64 = builder.getF64Type();
+  Value loss = tasks.castTo(tasks.read(Purpose::loss), f64);
+  Value weight = tasks.castTo(tasks.read(Purpose::loss_weight), f64);
+  tasks.write(DivOp::create(builder, tasks.getLoc(), loss, weight),
+              tasks.declare(Purpose::mean_loss, tasks.scalarType(f64, true)));
+}
+
+void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
+                            ArrayRef<TrainedLeaf> leaves) {
+  if (tasks.getJob().awaitsNorm()) {
+    tasks.startTask(parts::kNorm, block);
+    ScalarReads scalars(tasks);
+    for (const TrainedLeaf &leaf : leaves)
+      buildNorm(tasks, leaf, scalars);
+  }
+  tasks.startTask(parts::kUpdate, block);
+  ScalarReads scalars(tasks);
+  for (const TrainedLeaf &leaf : leaves)
+    Update(tasks, leaf, scalars).build();
+}
