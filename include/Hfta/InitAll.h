@@ -9,8 +9,14 @@ class DialectRegistry;
 
 namespace mlir::hfta {
 
+/// Registers Hfta's targets. The first one is the default. Must be called
+/// before the functions below are called and command lines are read; may be
+/// called several times.
+void registerAllTargets();
+
 /// Registers Hfta's dialect, the upstream dialects that the pipelines use,
-/// their external interface models, and the translation to LLVM IR.
+/// their external interface models, the translation to LLVM IR, and what the
+/// registered targets need. Calls registerAllTargets().
 void registerAllDialects(DialectRegistry &registry);
 
 /// Registers Hfta's passes and pipelines, and the upstream passes that they

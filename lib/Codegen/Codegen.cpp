@@ -7,7 +7,7 @@
 #include "Hfta/Codegen/LlvmCode.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
-#include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Processors.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -40,30 +40,32 @@ unsigned hfta::getThreadLimit() {
 //===----------------------------------------------------------------------===//
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createMachine(TargetAttr target) {
+createMachine(ProcessorAttr processor) {
   // Threads create machines at the same time, but initialization must run once.
   static std::once_flag registered;
   std::call_once(registered, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
-  return createTargetMachine(kHostTriple, kBaseCpu, target.getLlvmFeatures());
+  return createTargetMachine(kHostTriple, kBaseCpu,
+                             processor.getLlvmFeatures());
 }
 
-static void setFunctionTarget(llvm::Function &function, TargetAttr target) {
+static void setFunctionTarget(llvm::Function &function,
+                              ProcessorAttr processor) {
   function.addFnAttr("target-cpu", kBaseCpu);
-  function.addFnAttr("target-features", target.getLlvmFeatures());
+  function.addFnAttr("target-features", processor.getLlvmFeatures());
   function.addFnAttr("prefer-vector-width",
-                     std::to_string(8 * target.getVectorBytes()));
+                     std::to_string(8 * processor.getVectorBytes()));
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
 /// Translates an op in the LLVM dialect to an LLVM module for the target.
 static llvm::Expected<std::unique_ptr<llvm::Module>>
-translateModule(ModuleOp op, llvm::StringRef name, TargetAttr target,
+translateModule(ModuleOp op, llvm::StringRef name, ProcessorAttr processor,
                 llvm::LLVMContext &context) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
-      createMachine(target);
+      createMachine(processor);
   if (!machine)
     return machine.takeError();
   std::unique_ptr<llvm::Module> module =
@@ -79,13 +81,13 @@ translateModule(ModuleOp op, llvm::StringRef name, TargetAttr target,
   module->setPICLevel(llvm::PICLevel::BigPIC);
   for (llvm::Function &function : *module)
     if (!function.isDeclaration())
-      setFunctionTarget(function, target);
+      setFunctionTarget(function, processor);
   return module;
 }
 
 LogicalResult CodeGenerator::translate(ModuleOp op) {
   llvm::Expected<std::unique_ptr<llvm::Module>> translated =
-      translateModule(op, op.getName().value_or("hfta"), target, context);
+      translateModule(op, op.getName().value_or("hfta"), processor, context);
   if (!translated)
     return op.emitError() << llvm::toString(translated.takeError());
   module = std::move(*translated);
@@ -98,10 +100,10 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
 /// symbols and constants get neutral names, as their names in MLIR depend on
 /// what else is in the program.
 static llvm::Expected<std::unique_ptr<llvm::Module>>
-translateKernel(const KernelObject &kernel, TargetAttr target,
+translateKernel(const KernelObject &kernel, ProcessorAttr processor,
                 llvm::LLVMContext &context) {
   llvm::Expected<std::unique_ptr<llvm::Module>> module =
-      translateModule(*kernel.code.code, "kernel", target, context);
+      translateModule(*kernel.code.code, "kernel", processor, context);
   if (!module)
     return module;
   std::string entry = kernel.name + kEntrySuffix.str();
@@ -143,7 +145,7 @@ addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
 /// Defines the table of GPU images, with the members of the structs hfta_image
 /// and hfta_image_table in order. Returns false if the module doesn't refer to
 /// it.
-bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
+bool CodeGenerator::addImages(llvm::ArrayRef<DeviceImage> images) {
   llvm::GlobalVariable *declared = module->getNamedGlobal(kImagesSymbol);
   if (!declared || !declared->isDeclaration())
     return false;
@@ -153,7 +155,7 @@ bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   auto *type = llvm::StructType::get(module->getContext(),
                                      {pointer, count, pointer, number, number});
   llvm::SmallVector<llvm::Constant *> rows;
-  for (const GpuImage &image : images)
+  for (const DeviceImage &image : images)
     rows.push_back(llvm::ConstantStruct::get(
         type,
         {addBytes(*module, image.data, "image"),
@@ -330,11 +332,11 @@ namespace {
 /// A compiler of modules for a target, used by one thread.
 class ModuleCompiler {
 public:
-  static llvm::Expected<ModuleCompiler> create(TargetAttr target);
+  static llvm::Expected<ModuleCompiler> create(ProcessorAttr processor);
 
   /// Optimizes a module and returns its text or its object, depending on
-  /// `phase`.
-  llvm::Expected<std::string> compile(llvm::Module &module, Phase phase);
+  /// `form`.
+  llvm::Expected<std::string> compile(llvm::Module &module, HostCode form);
 
 private:
   explicit ModuleCompiler(std::unique_ptr<llvm::TargetMachine> machine)
@@ -347,9 +349,9 @@ private:
 
 } // namespace
 
-llvm::Expected<ModuleCompiler> ModuleCompiler::create(TargetAttr target) {
+llvm::Expected<ModuleCompiler> ModuleCompiler::create(ProcessorAttr processor) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
-      createMachine(target);
+      createMachine(processor);
   if (!machine)
     return machine.takeError();
   return ModuleCompiler(std::move(*machine));
@@ -371,11 +373,11 @@ void ModuleCompiler::optimize(llvm::Module &module) {
 }
 
 llvm::Expected<std::string> ModuleCompiler::compile(llvm::Module &module,
-                                                    Phase phase) {
+                                                    HostCode form) {
   optimize(module);
-  if (phase != Phase::llvmIR)
+  if (form != HostCode::llvmIR)
     return emitCode(*machine, module,
-                    phase == Phase::assembly
+                    form == HostCode::assembly
                         ? llvm::CodeGenFileType::AssemblyFile
                         : llvm::CodeGenFileType::ObjectFile);
   std::string text;
@@ -384,16 +386,16 @@ llvm::Expected<std::string> ModuleCompiler::compile(llvm::Module &module,
   return text;
 }
 
-llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
-  llvm::Expected<ModuleCompiler> compiler = ModuleCompiler::create(target);
-  return compiler ? compiler->compile(*module, phase) : compiler.takeError();
+llvm::Expected<std::string> CodeGenerator::emit(HostCode form) {
+  llvm::Expected<ModuleCompiler> compiler = ModuleCompiler::create(processor);
+  return compiler ? compiler->compile(*module, form) : compiler.takeError();
 }
 
 /// Divides the module into parts. The first part is what remains of the module;
 /// the last ones are the kernels that have objects of their own.
 static std::vector<CodePart> makeParts(llvm::Module &module,
                                        llvm::StringRef prefix,
-                                       TargetAttr target,
+                                       ProcessorAttr processor,
                                        llvm::ArrayRef<KernelObject> kernels) {
   std::vector<CodePart> parts = splitModule(module, prefix);
   CodePart rest = {module.getInstructionCount(), Bitcode(), &module};
@@ -401,8 +403,8 @@ static std::vector<CodePart> makeParts(llvm::Module &module,
   for (const KernelObject &kernel : kernels)
     if (kernel.hasCode())
       parts.push_back({kernel.code.instructions, Bitcode(), nullptr,
-                       [&kernel, target](llvm::LLVMContext &context) {
-                         return translateKernel(kernel, target, context);
+                       [&kernel, processor](llvm::LLVMContext &context) {
+                         return translateKernel(kernel, processor, context);
                        }});
   return parts;
 }
@@ -416,14 +418,14 @@ CodeGenerator::emitObjects(llvm::StringRef prefix,
             kernel.symbol);
   nameConstants(*module);
   llvm::Expected<std::vector<std::string>> objects = compileParts(
-      makeParts(*module, prefix, target, kernels),
+      makeParts(*module, prefix, processor, kernels),
       [&]() -> llvm::Expected<PartCompiler> {
         llvm::Expected<ModuleCompiler> compiler =
-            ModuleCompiler::create(target);
+            ModuleCompiler::create(processor);
         if (!compiler)
           return compiler.takeError();
         return [compiler = std::move(*compiler)](llvm::Module &part) mutable {
-          return compiler.compile(part, Phase::object);
+          return compiler.compile(part, HostCode::object);
         };
       });
   if (!objects)

@@ -7,6 +7,8 @@
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Pipelines/Pipelines.h"
+#include "Hfta/Target/Cpu/CpuTarget.h"
+#include "Hfta/Target/Cuda/CudaTarget.h"
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -60,6 +62,9 @@ static void registerUpstreamPasses() {
 }
 
 void mlir::hfta::registerAllPasses() {
+  registerAllTargets();
+  registerCpuPipelines();
+  registerCudaPipelines();
   registerHftaConversionPasses();
   registerHftaPipelinesPasses();
   registerHftaTransformsPasses();

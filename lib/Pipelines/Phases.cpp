@@ -9,6 +9,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+//===----------------------------------------------------------------------===//
+// The phases that all targets have
+//===----------------------------------------------------------------------===//
+
 static void addFused(OpPassManager &pm, const PipelineSettings &) {
   buildFusedPipeline(pm, {});
 }
@@ -21,124 +25,102 @@ static void addTrain(OpPassManager &pm, const PipelineSettings &settings) {
 }
 
 static void addPlanned(OpPassManager &pm, const PipelineSettings &settings) {
-  PlannedPipelineOptions options;
-  options.byElements = settings.byElements;
-  options.accumulates = settings.accumulates;
-  buildPlannedPipeline(pm, options);
+  buildPlannedPipeline(pm, *settings.target, settings.accumulates);
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineSettings &) {
   buildScheduledPipeline(pm, {});
 }
 
-static void addLinalg(OpPassManager &pm, const PipelineSettings &settings) {
-  LinalgPipelineOptions options;
-  options.byElements = settings.byElements;
-  buildLinalgPipeline(pm, options);
+static void addLinalg(OpPassManager &pm, const PipelineSettings &) {
+  buildLinalgPipeline(pm, {});
 }
 
-static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
-  LLVMPipelineOptions options;
-  options.verifySums = settings.verifySums;
-  buildLLVMPipeline(pm, options);
+namespace mlir::hfta::phases {
+const PhaseInfo import = {
+    "import", PhaseForm::module, "imported models, each distinct one once",
+    "",       nullptr,           ExitCode::input};
+const PhaseInfo fused = {
+    "fused", PhaseForm::module, "one model with the operations of all copies",
+    "",      addFused,          ExitCode::unsupported};
+const PhaseInfo train = {
+    "train", PhaseForm::module, "tasks: forward, backward, norm, update, ...",
+    "",      addTrain,          ExitCode::unsupported};
+const PhaseInfo planned = {
+    "planned", PhaseForm::module, "kernels, and places of tensors in memory",
+    "",        addPlanned,        ExitCode::unsupported};
+const PhaseInfo scheduled = {"scheduled",
+                             PhaseForm::module,
+                             "the order in which kernels and transfers run",
+                             "",
+                             addScheduled,
+                             ExitCode::unsupported};
+const PhaseInfo linalg = {
+    "linalg", PhaseForm::module, "kernels in MLIR's linalg dialect",
+    "",       addLinalg,         ExitCode::internal};
+const PhaseInfo object = {"obj", PhaseForm::file, "object file",
+                          ".o",  nullptr,         ExitCode::internal};
+const PhaseInfo library = {
+    "lib", PhaseForm::linked, "static library and C header",
+    ".a",  nullptr,           ExitCode::cannotWrite};
+const PhaseInfo executable = {
+    "exe", PhaseForm::linked, "program that trains (default)",
+    "",    nullptr,           ExitCode::cannotWrite};
+} // namespace mlir::hfta::phases
+
+/// The common phases before the branches, and those after them.
+static constexpr Phase kBefore[] = {&phases::import,    &phases::fused,
+                                    &phases::train,     &phases::planned,
+                                    &phases::scheduled, &phases::linalg};
+static constexpr Phase kAfter[] = {&phases::object, &phases::library,
+                                   &phases::executable};
+
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+static llvm::SmallVector<Phase> join(llvm::ArrayRef<const Target *> targets) {
+  llvm::SmallVector<Phase> found(llvm::ArrayRef<Phase>(kBefore));
+  for (const Target *target : targets)
+    for (const PhaseInfo &phase : target->getPhases())
+      found.push_back(&phase);
+  llvm::append_range(found, kAfter);
+  return found;
 }
 
-static void addGpu(OpPassManager &pm, const PipelineSettings &settings) {
-  LowerGpuKernelsOptions options;
-  options.warpGroups = settings.warpGroups;
-  buildGpuPipeline(pm, options);
+llvm::SmallVector<Phase> hfta::getPhases() { return join(getTargets()); }
+
+llvm::SmallVector<Phase> hfta::getPath(const Target &target) {
+  return join(&target);
 }
 
-llvm::ArrayRef<TargetInfo> hfta::getTargets() {
-  static const TargetInfo targets[] = {{"cpu", TargetKind::cpu},
-                                       {"cuda", TargetKind::cuda}};
-  return targets;
-}
-
-const TargetInfo &hfta::getTarget(TargetKind kind) {
-  return *llvm::find_if(getTargets(), [&](const TargetInfo &target) {
-    return target.kind == kind;
-  });
-}
-
-// In this table, the phases of one target come after those of the other targets
-// and before the phases that all targets have in common. A new target needs its
-// phases here, a row in getTargets(), and code wherever the driver, lib/Target
-// and lib/Conversion/HftaToRuntime distinguish targets by their TargetKind.
-llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
-  constexpr PhaseForm module = PhaseForm::module, file = PhaseForm::file,
-                      linked = PhaseForm::linked;
-  constexpr std::nullopt_t all = std::nullopt;
-  constexpr TargetKind cpu = TargetKind::cpu, cuda = TargetKind::cuda;
-  static const PhaseInfo phases[] = {
-      {Phase::import, "import", module, all,
-       "imported models, each distinct one once", "", nullptr, ExitCode::input},
-      {Phase::fused, "fused", module, all,
-       "one model with the operations of all copies", "", addFused,
-       ExitCode::unsupported},
-      {Phase::train, "train", module, all,
-       "tasks: forward, backward, norm, update, ...", "", addTrain,
-       ExitCode::unsupported},
-      {Phase::planned, "planned", module, all,
-       "kernels, and places of tensors in memory", "", addPlanned,
-       ExitCode::unsupported},
-      {Phase::scheduled, "scheduled", module, all,
-       "the order in which kernels and transfers run", "", addScheduled,
-       ExitCode::unsupported},
-      {Phase::linalg, "linalg", module, all, "kernels in MLIR's linalg dialect",
-       "", addLinalg, ExitCode::internal},
-      {Phase::llvm, "llvm", module, cpu, "everything in the LLVM dialect", "",
-       addLLVM, ExitCode::internal},
-      {Phase::llvmIR, "llvm-ir", file, cpu, "optimized LLVM IR", "", nullptr,
-       ExitCode::internal},
-      {Phase::assembly, "asm", file, cpu, "assembly", "", nullptr,
-       ExitCode::internal},
-      {Phase::gpu, "gpu", module, cuda,
-       "with --target=cuda: kernels in the NVVM dialect", "", addGpu,
-       ExitCode::unsupported},
-      {Phase::ptx, "ptx", file, cuda,
-       "with --target=cuda: kernels for one --chip, as text", "", nullptr,
-       ExitCode::internal},
-      {Phase::object, "obj", file, all, "object file", ".o", nullptr,
-       ExitCode::internal},
-      {Phase::library, "lib", linked, all, "static library and C header", ".a",
-       nullptr, ExitCode::cannotWrite},
-      {Phase::executable, "exe", linked, all, "program that trains (default)",
-       "", nullptr, ExitCode::cannotWrite},
-  };
-  return phases;
-}
-
-const PhaseInfo &hfta::getPhase(Phase phase) {
-  return *llvm::find_if(
-      getPhases(), [&](const PhaseInfo &info) { return info.phase == phase; });
-}
-
-llvm::SmallVector<const PhaseInfo *> hfta::getPath(TargetKind target) {
-  llvm::SmallVector<const PhaseInfo *> path;
-  for (const PhaseInfo &info : getPhases())
-    if (!info.target || info.target == target)
-      path.push_back(&info);
-  return path;
-}
-
-const PhaseInfo *hfta::findPhase(llvm::StringRef name, TargetKind target) {
-  for (const PhaseInfo *info : getPath(target))
-    if (info->name == name)
-      return info;
+Phase hfta::findPhase(llvm::StringRef name, const Target &target) {
+  for (Phase phase : getPath(target))
+    if (phase->name == name)
+      return phase;
   return nullptr;
 }
 
-const TargetInfo *hfta::findTargetOfPhase(llvm::StringRef name) {
-  for (const TargetInfo &target : getTargets())
-    if (findPhase(name, target.kind))
-      return &target;
+const Target *hfta::findBranch(Phase phase) {
+  if (llvm::is_contained(kBefore, phase) || llvm::is_contained(kAfter, phase))
+    return nullptr;
+  return *llvm::find_if(getTargets(), [&](const Target *target) {
+    return llvm::is_contained(getPath(*target), phase);
+  });
+}
+
+const Target *hfta::findTargetOfPhase(llvm::StringRef name) {
+  for (const Target *target : getTargets())
+    if (findPhase(name, *target))
+      return target;
   return nullptr;
 }
 
 bool hfta::comesAfter(Phase phase, Phase other) {
-  const PhaseInfo &first = getPhase(other), &second = getPhase(phase);
-  bool isOnePath =
-      !first.target || !second.target || first.target == second.target;
-  return isOnePath && &first < &second;
+  return llvm::any_of(getTargets(), [&](const Target *target) {
+    llvm::SmallVector<Phase> path = getPath(*target);
+    auto *first = llvm::find(path, other);
+    return first != path.end() &&
+           std::find(std::next(first), path.end(), phase) != path.end();
+  });
 }

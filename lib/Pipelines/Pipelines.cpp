@@ -3,26 +3,24 @@
 #include "Hfta/Pipelines/Pipelines.h"
 
 #include "Hfta/Conversion/HftaToLinalg.h"
-#include "Hfta/Conversion/HftaToRuntime.h"
-#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Pipelines/Passes.h"
 #include "Hfta/Transforms/Passes.h"
 
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-static void addCleanUp(OpPassManager &pm) {
+void hfta::addCleanUp(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
-static void markPhase(OpPassManager &pm, llvm::StringRef phase) {
+void hfta::addPhaseMark(OpPassManager &pm, llvm::StringRef phase) {
   HftaMarkPhaseOptions options;
   options.phase = phase.str();
   pm.addPass(createHftaMarkPhase(std::move(options)));
@@ -36,7 +34,7 @@ void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
   // become alike and can be fused.
   pm.addPass(createHftaApplyPrecision());
   pm.addPass(createHftaFuseModels());
-  markPhase(pm, "fused");
+  addPhaseMark(pm, "fused");
 }
 
 void hfta::buildTrainPipeline(OpPassManager &pm,
@@ -53,95 +51,74 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
   pm.addPass(createHftaStagePipeline());
   pm.addPass(createHftaAssignResidency());
   addCleanUp(pm);
-  markPhase(pm, "train");
+  addPhaseMark(pm, "train");
 }
 
-void hfta::buildPlannedPipeline(OpPassManager &pm,
-                                const PlannedPipelineOptions &options) {
-  HftaFormKernelsOptions form;
-  form.byElements = form.joinsSums = form.joinsSmall = options.byElements;
+void hfta::buildPlannedPipeline(OpPassManager &pm, const Target &target,
+                                bool accumulates) {
   pm.addPass(createHftaDescribeLayers());
   pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());
-  if (options.byElements)
-    pm.addPass(createHftaCutTaps());
-  HftaRoundFactorsOptions round;
-  round.narrowsMemory = options.byElements;
-  pm.addPass(createHftaRoundFactors(round));
-  if (options.byElements) {
-    if (!options.accumulates)
-      pm.addPass(createHftaStoreGradients());
-    addCleanUp(pm);
-    pm.addPass(createHftaRemakeSaved());
-    pm.addNestedPass<func::FuncOp>(createHftaSinkReshapes());
-    pm.addPass(createHftaReadInPlace());
-    pm.addPass(createHftaPackWeights());
-  }
-  addCleanUp(pm);
-  if (options.byElements) {
-    pm.addPass(createHftaKeepFactors());
-    pm.addPass(createHftaSplitSums());
-    pm.addNestedPass<func::FuncOp>(createHftaSumByParts());
-    pm.addNestedPass<func::FuncOp>(createHftaSortIndices());
-    pm.addPass(createHftaRepeatCheapOps());
-  }
-  pm.addPass(createHftaFormKernels(form));
+  target.addFormingPasses(pm, accumulates);
+  pm.addPass(createHftaFormKernels());
   pm.addPass(createHftaAssignLayouts());
-  HftaPlanMemoryOptions memory;
-  memory.stateInSlabs = options.byElements;
-  pm.addPass(createHftaPlanMemory(memory));
+  pm.addPass(createHftaPlanMemory());
   pm.addPass(createHftaOutlineKernels());
   pm.addPass(createHftaDescribePlan());
-  markPhase(pm, "planned");
+  addPhaseMark(pm, "planned");
 }
 
 void hfta::buildScheduledPipeline(OpPassManager &pm,
                                   const ScheduledPipelineOptions &) {
   pm.addPass(createHftaSchedule());
   pm.addPass(createHftaScheduleTransfers());
-  markPhase(pm, "scheduled");
+  addPhaseMark(pm, "scheduled");
 }
 
-void hfta::buildLinalgPipeline(OpPassManager &pm,
-                               const LinalgPipelineOptions &options) {
-  ConvertHftaToLinalgPassOptions convert;
-  convert.wholeProducts = options.byElements;
-  // Schedules are verified in this phase, so that those in a module that was
-  // edited as text are checked too.
-  pm.addPass(createHftaVerifySchedules());
-  OpPassManager &kernels = pm.nest<func::FuncOp>();
-  kernels.addPass(createConvertHftaToLinalgPass(convert));
-  addKernelCleanUp(kernels);
-  markPhase(pm, "linalg");
-}
-
-void hfta::buildScratchPipeline(OpPassManager &pm) {
-  pm.addPass(createHftaSchedule());
+/// Adds the passes that lower kernels to linalg.
+static void addLinalgPasses(OpPassManager &pm) {
   OpPassManager &kernels = pm.nest<func::FuncOp>();
   kernels.addPass(createConvertHftaToLinalgPass());
   addKernelCleanUp(kernels);
-  buildLowerKernelsPipeline(pm, {});
 }
 
-void hfta::buildLLVMPipeline(OpPassManager &pm,
-                             const LLVMPipelineOptions &options) {
-  LowerKernelsOptions lower;
-  lower.verifySums = options.verifySums;
-  buildLowerKernelsPipeline(pm, lower);
-  // The kernels have been lowered, so their scratch memory is known.
-  pm.addPass(createHftaScheduleTransfers());
-  pm.addPass(createConvertHftaToRuntime());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  markPhase(pm, "llvm");
+void hfta::buildLinalgPipeline(OpPassManager &pm,
+                               const LinalgPipelineOptions &) {
+  // Schedules are verified in this phase, so that those in a module that was
+  // edited as text are checked too.
+  pm.addPass(createHftaVerifySchedules());
+  addLinalgPasses(pm);
+  addPhaseMark(pm, "linalg");
 }
 
-void hfta::buildGpuPipeline(OpPassManager &pm,
-                            const LowerGpuKernelsOptions &options) {
-  buildLowerGpuKernelsPipeline(pm, options);
-  pm.addPass(createConvertHftaToRuntime());
-  pm.addPass(createHftaCollectGpuCode());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  markPhase(pm, "gpu");
+void hfta::buildScratchLinalgPipeline(OpPassManager &pm) {
+  pm.addPass(createHftaSchedule());
+  addLinalgPasses(pm);
+}
+
+namespace {
+struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("the target of the kernels, as in --target of hftac; the "
+                     "module's 'hfta.target' must name the same"),
+      llvm::cl::init("")};
+  Option<bool> accumulates{
+      *this, "accumulates",
+      llvm::cl::desc("several backwards may come before an update, which adds "
+                     "up their gradients"),
+      llvm::cl::init(false)};
+};
+} // namespace
+
+static void buildPlannedPipelineByName(OpPassManager &pm,
+                                       const PlannedPipelineOptions &options) {
+  const Target *target = options.target.empty() ? getTargets().front()
+                                                : findTarget(options.target);
+  if (!target)
+    llvm::reportFatalUsageError("there is no target '" +
+                                llvm::Twine(options.target) + "'");
+  buildPlannedPipeline(pm, *target, options.accumulates);
 }
 
 void hfta::registerPipelines() {
@@ -153,7 +130,7 @@ void hfta::registerPipelines() {
       buildTrainPipeline);
   PassPipelineRegistration<PlannedPipelineOptions>(
       "hfta-planned-pipeline", "Lower tasks to kernels on planned memory",
-      buildPlannedPipeline);
+      buildPlannedPipelineByName);
   PassPipelineRegistration<ScheduledPipelineOptions>(
       "hfta-scheduled-pipeline",
       "Turn tasks into data, and their orders into schedules",
@@ -161,13 +138,4 @@ void hfta::registerPipelines() {
   PassPipelineRegistration<LinalgPipelineOptions>(
       "hfta-linalg-pipeline", "Lower kernels to linalg on tensors",
       buildLinalgPipeline);
-  PassPipelineRegistration<LowerGpuKernelsOptions>(
-      "hfta-gpu-pipeline",
-      "Lower kernels to the NVVM dialect, tasks and variables to the LLVM "
-      "dialect",
-      buildGpuPipeline);
-  PassPipelineRegistration<LLVMPipelineOptions>(
-      "hfta-llvm-pipeline",
-      "Lower kernels, tasks and variables to the LLVM dialect",
-      buildLLVMPipeline);
 }

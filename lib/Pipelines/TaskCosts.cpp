@@ -6,7 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Pipelines/Passes.h"
-#include "Hfta/Target/Gpu.h"
+#include "Hfta/Target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/JSON.h"
@@ -52,11 +52,14 @@ class TaskCounter {
 public:
   TaskCounter(ModuleOp module, int64_t copies)
       : symbols(module), copies(copies),
-        segments(SegmentAttr::getTable(module)) {}
+        segments(SegmentAttr::getTable(module)) {
+    if (const Target *target = Target::read(module))
+      devices = target->getRates();
+  }
 
   TaskCost count(func::FuncOp task) {
     cost = TaskCost();
-    cost.gpuSeconds.resize(getGpuRates().size());
+    cost.deviceSeconds.resize(devices.size());
     cost.name =
         task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).makeName();
     for (auto launch : task.getOps<LaunchOp>())
@@ -75,20 +78,20 @@ private:
     addBytes(launch, kernel, runs);
     auto bytes =
         static_cast<double>(cost.bytesRead + cost.bytesWritten - before);
-    for (auto [rates, seconds] : llvm::zip(getGpuRates(), cost.gpuSeconds))
+    for (auto [rates, seconds] : llvm::zip(devices, cost.deviceSeconds))
       seconds += std::max(bytes / rates.bytes, static_cast<double>(flops) /
                                                    getFlops(kernel, rates)) +
-                 GpuRates::kLaunch;
+                 rates.launch;
   }
 
   /// Returns the flops per second of the units that compute a kernel's
   /// products.
-  static double getFlops(func::FuncOp kernel, const GpuRates &rates) {
+  static double getFlops(func::FuncOp kernel, const DeviceRates &rates) {
     double flops = rates.flops;
     kernel.walk([&](Operation *op) {
       auto type = op->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName);
       if (op->hasTrait<ProductTrait>() && type)
-        flops = type.getValue().isTF32() ? rates.tf32 : rates.bf16;
+        flops = type.getValue().isTF32() ? rates.tf32 : rates.narrow;
     });
     return flops;
   }
@@ -121,6 +124,7 @@ private:
   }
 
   SymbolTable symbols;
+  llvm::ArrayRef<DeviceRates> devices;
   int64_t copies;
   ArrayAttr segments;
   TaskCost cost;

@@ -1,7 +1,7 @@
 //===- TargetModel.cpp - The costs of code on the target ------------------===//
 
 #include "Hfta/Target/TargetModel.h"
-#include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Processors.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -14,12 +14,14 @@ TargetModel TargetModel::get(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
-  if (TargetAttr target = TargetAttr::get(module))
-    return TargetModel(target);
-  return TargetModel(getCpuTarget(op->getContext(), kBaseCpu));
+  TargetAttr target = TargetAttr::get(module);
+  if (auto processor = dyn_cast_or_null<ProcessorAttr>(
+          target ? target.getMachine() : Attribute()))
+    return TargetModel(processor);
+  return TargetModel(getProcessor(op->getContext(), kBaseCpu));
 }
 
 int64_t TargetModel::getStreamBytes() const {
   return std::min(kMostStreamBytes,
-                  target.getCaches().back().getBytes() / 4 * 3);
+                  processor.getCaches().back().getBytes() / 4 * 3);
 }

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-form-kernels='by-elements join-sums join-small' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-form-kernels | FileCheck %s -enable-var-scope
 // RUN: hfta-opt %s -hfta-form-kernels | FileCheck %s -check-prefix=APART
 
 hfta.variable @x {role = #hfta.role<input>} : tensor<4x8x6x8xf32>

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-form-kernels='by-elements join-sums join-small' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-form-kernels | FileCheck %s -enable-var-scope
 
 hfta.variable @x {role = #hfta.role<input>} : tensor<16x64xf32>
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<64x64xf32>

@@ -1,5 +1,5 @@
-// RUN: hfta-opt %s -hfta-form-kernels='by-elements join-small' | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -hfta-form-kernels='by-elements join-small' -hfta-plan-memory | FileCheck %s -check-prefix=PLANNED
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-form-kernels | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-form-kernels -hfta-plan-memory | FileCheck %s -check-prefix=PLANNED
 
 hfta.variable @a {role = #hfta.role<parameter>} : tensor<8xf32, #hfta.copies<2>>
 hfta.variable @b {role = #hfta.role<parameter>} : tensor<4x4xf32, #hfta.copies<2>>

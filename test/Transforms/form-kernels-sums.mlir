@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-form-kernels='by-elements join-sums' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-form-kernels | FileCheck %s -enable-var-scope
 
 hfta.variable @x {role = #hfta.role<input>} : tensor<8x64xf32>
 hfta.variable @y {role = #hfta.role<input>} : tensor<8x64xf32>

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-round-factors=narrow-memory -hfta-pack-weights -canonicalize | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-round-factors -hfta-pack-weights -canonicalize | FileCheck %s -enable-var-scope
 
 // A weight of several taps lies in memory with channels last.
 // CHECK-LABEL: func.func @taps(

@@ -1,5 +1,5 @@
 // RUN: hfta-opt %s -split-input-file -hfta-plan-memory | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -split-input-file -hfta-plan-memory=state-in-slabs | FileCheck %s -check-prefix=SLABS
+// RUN: hfta-opt %s -split-input-file -hfta-set-target=target=cuda -hfta-plan-memory | FileCheck %s -check-prefix=SLABS
 
 // Variables of one role and block lie in one segment, on cache lines; scalars
 // of all copies are packed. Saved values lie in slabs, one a copy. Values between
@@ -232,7 +232,7 @@ module {
 
 // -----
 
-// With `state-in-slabs`, the copies' state lies in slabs, too, and the state
+// Where the target puts state in slabs, the copies' state lies in slabs, too, and the state
 // that they share lies separately.
 // SLABS: module @slabs attributes {hfta.segments = [
 // SLABS-SAME: #hfta.segment<parameter, 0, 256 bytes, 1 instances, 128 a copy>,

@@ -1,5 +1,5 @@
 // RUN: hfta-opt %s -hfta-round-factors | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -hfta-round-factors=narrow-memory -hfta-form-kernels | FileCheck %s -check-prefix=NARROW -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=target=cuda -hfta-round-factors -hfta-form-kernels | FileCheck %s -check-prefix=NARROW -enable-var-scope
 
 hfta.variable @x {role = #hfta.role<input>} : tensor<8x4xf32>
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<3x4xf32>

@@ -1,14 +1,12 @@
 //===- NodeTest.cpp - One of ONNX's node tests ----------------------------===//
 
 #include "NodeTest.h"
-#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Parser.h"
 #include "Hfta/Pipelines/Phases.h"
-#include "Hfta/Target/Cpu.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "JitProgram.h"
 #include "NodeGradients.h"
@@ -179,17 +177,15 @@ OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<JobFlag> flags) {
 }
 
 NodeResult NodeTest::lower(ModuleOp module) {
+  setTestTarget(module);
   PipelineSettings settings;
+  settings.target = &getTestTarget();
+  settings.machine = TargetAttr::get(module);
   settings.verifySums = true;
-  settings.byElements = computesByThreads();
-  module->setAttr(HftaDialect::kTargetAttrName,
-                  getCpuTarget(&context, "x86-64-v3"));
-  for (const PhaseInfo *phase : getPath(TargetKind::cpu)) {
+  for (Phase phase : getPath(getTestTarget())) {
     if (!phase->addPasses)
       continue;
     PassManager passes(&context, ModuleOp::getOperationName());
-    if (phase->phase == Phase::llvm && computesByThreads())
-      buildThreadsOnHostPipeline(passes);
     phase->addPasses(passes, settings);
     if (succeeded(passes.run(module)))
       continue;

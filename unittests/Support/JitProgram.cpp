@@ -1,12 +1,10 @@
 //===- JitProgram.cpp - A program compiled into this process --------------===//
 
 #include "JitProgram.h"
-#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/InitAll.h"
-#include "Hfta/Pipelines/Pipelines.h"
-#include "Hfta/Target/Cpu.h"
+#include "Hfta/Pipelines/Phases.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,27 +19,16 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-bool hfta::computesByThreads() {
-  const char *kernels = std::getenv("HFTA_TEST_KERNELS");
-  return kernels && StringRef(kernels) == "threads";
-}
-
 LogicalResult hfta::lowerTasks(ModuleOp module) {
+  setTestTarget(module);
+  PipelineSettings settings;
+  settings.target = &getTestTarget();
+  settings.machine = TargetAttr::get(module);
+  settings.verifySums = true;
   PassManager pm(module.getContext());
-  PlannedPipelineOptions planned;
-  planned.byElements = computesByThreads();
-  buildPlannedPipeline(pm, planned);
-  buildScheduledPipeline(pm, ScheduledPipelineOptions());
-  LinalgPipelineOptions linalg;
-  linalg.byElements = computesByThreads();
-  buildLinalgPipeline(pm, linalg);
-  if (computesByThreads())
-    buildThreadsOnHostPipeline(pm);
-  LLVMPipelineOptions options;
-  options.verifySums = true;
-  buildLLVMPipeline(pm, options);
-  module->setAttr(HftaDialect::kTargetAttrName,
-                  getCpuTarget(module.getContext(), "x86-64-v3"));
+  for (Phase phase : getPath(getTestTarget()))
+    if (comesAfter(phase, &phases::train) && phase->addPasses)
+      phase->addPasses(pm, settings);
   return pm.run(module);
 }
 

@@ -4,6 +4,7 @@
 #define HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
 
 #include "BlockThreads.h"
+#include "TestTarget.h"
 #include "hfta/launch.h"
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
@@ -14,9 +15,6 @@
 #include <vector>
 
 namespace mlir::hfta {
-
-/// Returns whether the environment variable HFTA_TEST_KERNELS is `threads`.
-bool computesByThreads();
 
 /// Lowers a module of tasks from phase `train` to phase `llvm`. If
 /// HFTA_TEST_KERNELS is `threads`, kernels compute element by element, as the

@@ -4,7 +4,7 @@
 #define HFTA_CODEGEN_CODEGEN_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
-#include "Hfta/Pipelines/Phases.h"
+#include "Hfta/Target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/LLVMContext.h"
@@ -20,18 +20,12 @@ inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
 
 struct KernelObject;
 
-/// A row of the program's table of GPU images (`hfta_image_table`).
-struct GpuImage {
-  std::string chip, data;
-  uint32_t kind;   ///< hfta_image_kind
-  bool warpGroups; ///< whether the image has kernels of warp groups
-};
-
 /// Compiles a module in the LLVM dialect to object code. Never fuses a
 /// multiplication and an addition, except where the module has an fma.
 class CodeGenerator {
 public:
-  explicit CodeGenerator(TargetAttr target) : target(target) {}
+  /// `processor` is the one that the code is for.
+  explicit CodeGenerator(ProcessorAttr processor) : processor(processor) {}
 
   /// Translates the module to LLVM IR, and sets the target attributes of its
   /// functions. Reports an error if it fails.
@@ -39,9 +33,10 @@ public:
   /// Renames the program's constant, whose symbol is kProgramSymbol at first,
   /// and hides it outside of the linked program.
   void renameProgram(llvm::StringRef symbol);
-  /// Defines the constant kImagesSymbol of a program for GPUs as a table of
-  /// `images`. Returns false if the program doesn't declare this constant.
-  bool addImages(llvm::ArrayRef<GpuImage> images);
+  /// Defines the constant kImagesSymbol of a program with code for a device as
+  /// a table of `images`. Returns false if the program doesn't declare this
+  /// constant.
+  bool addImages(llvm::ArrayRef<DeviceImage> images);
   /// Adds `int main(int, char **)`, which calls the runtime's hfta_main with
   /// these programs. They are given by their symbols: the module's own, and
   /// those of modules that it is linked with.
@@ -51,8 +46,8 @@ public:
   void addLibrary(llvm::StringRef name);
   /// Gives all symbols but `symbols` internal linkage.
   void keep(llvm::ArrayRef<std::string> symbols);
-  /// Returns the module as LLVM IR, assembly or an object, as `phase` says.
-  llvm::Expected<std::string> emit(Phase phase);
+  /// Returns the module's code in this form.
+  llvm::Expected<std::string> emit(HostCode form);
   /// Returns the contents of object files that are to be linked together. The
   /// module is split into parts, which are compiled in parallel; symbols that
   /// the parts share are prefixed by `prefix`. Each of `kernels` either has its
@@ -62,7 +57,7 @@ public:
   emitObjects(llvm::StringRef prefix, std::vector<KernelObject> &kernels);
 
 private:
-  TargetAttr target;
+  ProcessorAttr processor;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
 };

@@ -16,9 +16,9 @@ def ConvertHftaToLinalgPass
     and results. Calls of the function aren't updated.
 
     The order of every sum follows from the shapes alone; products are summed
-    with `math.fma`. With `whole-products` each contraction, convolution or
-    gradient of these becomes one op on its operands as they are, padding
-    included.
+    with `math.fma`. If the forming policy of the module's `hfta.target` keeps
+    products whole, each contraction, convolution or gradient of these becomes
+    one op on its operands as they are, padding included.
 
     Before:
     ```mlir
@@ -49,11 +49,6 @@ def ConvertHftaToLinalgPass
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
-  let options = [
-    Option<"wholeProducts", "whole-products", "bool", /*default=*/"false",
-           "lower each product to one op on its operands, without packing them or "
-           "cutting convolutions into pieces">,
-  ];
 }
 
 def ConvertHftaToRuntime : Pass<"convert-hfta-to-runtime", "::mlir::ModuleOp"> {

@@ -80,19 +80,24 @@ def HftaMarkPhase : Pass<"hfta-mark-phase", "::mlir::ModuleOp"> {
 }
 
 def HftaSetTarget : Pass<"hfta-set-target", "::mlir::ModuleOp"> {
-  let summary = "Name the processor that code is made for";
+  let summary = "Set the target that code is made for";
   let description = [{
-    Sets the module's `hfta.target`, as hftac does before phase `linalg`.
+    Sets the module's `hfta.target`, as hftac does before phase `train`.
 
     ```mlir
-    module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 32, …>} {}
+    // hfta-set-target{target=cpu options=cpu=x86-64-v3}
+    module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<
+        vector_bytes = 32, …>>} {}
     ```
   }];
   let options = [
-    Option<"cpu", "cpu", "std::string", /*default=*/"\"native\"",
-           "name of the processor, as --list-targets of hftac lists them">,
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "name of the target, as --list-targets of hftac lists them">,
+    ListOption<"given", "options", "std::string",
+           "options of the target as hftac has them, NAME=VALUE without dashes">,
     Option<"lastCacheBytes", "last-cache-bytes", "int64_t", /*default=*/"0",
-           "if not 0, bytes of the last level of its caches, of one way">
+           "if not 0, bytes of the last level of the processor's caches, which "
+           "then has one way">
   ];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }

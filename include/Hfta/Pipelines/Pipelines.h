@@ -7,7 +7,7 @@
 #ifndef HFTA_PIPELINES_PIPELINES_H
 #define HFTA_PIPELINES_PIPELINES_H
 
-#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Target/Target.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -36,22 +36,10 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
 /// Builds the passes that lower the fused model to the functions of tasks.
 void buildTrainPipeline(OpPassManager &pm, const TrainPipelineOptions &options);
 
-struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
-  Option<bool> byElements{
-      *this, "by-elements",
-      llvm::cl::desc(
-          "form kernels for a GPU, whose threads compute single elements"),
-      llvm::cl::init(false)};
-  Option<bool> accumulates{
-      *this, "accumulates",
-      llvm::cl::desc("several backwards may come before an update, which adds "
-                     "up their gradients"),
-      llvm::cl::init(false)};
-};
-
 /// Builds the passes that divide tasks into kernels and plan their memory.
-void buildPlannedPipeline(OpPassManager &pm,
-                          const PlannedPipelineOptions &options);
+/// `accumulates`: see PipelineSettings.
+void buildPlannedPipeline(OpPassManager &pm, const Target &target,
+                          bool accumulates = false);
 
 struct ScheduledPipelineOptions
     : PassPipelineOptions<ScheduledPipelineOptions> {};
@@ -61,38 +49,24 @@ struct ScheduledPipelineOptions
 void buildScheduledPipeline(OpPassManager &pm,
                             const ScheduledPipelineOptions &options);
 
-struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {
-  Option<bool> byElements{*this, "by-elements",
-                          llvm::cl::desc("keep products whole for a GPU, whose "
-                                         "threads compute single elements"),
-                          llvm::cl::init(false)};
-};
+struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {};
 
 /// Builds the passes that lower kernels to linalg on tensors.
 void buildLinalgPipeline(OpPassManager &pm,
                          const LinalgPipelineOptions &options);
 
-struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
-  Option<bool> verifySums{
-      *this, "verify-sums",
-      llvm::cl::desc("check after each step that sums keep their order"),
-      llvm::cl::init(false)};
-};
+/// Builds the passes from planned tasks to kernels in linalg, which targets
+/// lower further to know the size of their scratch memory.
+void buildScratchLinalgPipeline(OpPassManager &pm);
 
-/// Builds the passes that lower kernels to the LLVM dialect for the module's
-/// `hfta.target`, and all else to the constant table hfta_program.
-void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
+/// Adds canonicalization and common-subexpression elimination.
+void addCleanUp(OpPassManager &pm);
 
-/// Builds the passes that lower kernels to the NVVM dialect, in a nested
-/// module, and all else to the constant table hfta_program.
-void buildGpuPipeline(OpPassManager &pm, const LowerGpuKernelsOptions &options);
+/// Adds the pass that notes on a module that it has reached a phase.
+void addPhaseMark(OpPassManager &pm, llvm::StringRef phase);
 
-/// Builds the passes that lower the kernels of planned tasks, for the module's
-/// `hfta.target`, only as far as needed to know the size of their scratch
-/// memory.
-void buildScratchPipeline(OpPassManager &pm);
-
-/// Registers the pipelines of all phases as `hfta-PHASE-pipeline`.
+/// Registers the pipelines of the phases that all targets have as
+/// `hfta-PHASE-pipeline`.
 void registerPipelines();
 
 } // namespace mlir::hfta

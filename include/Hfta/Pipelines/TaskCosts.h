@@ -23,10 +23,10 @@ struct TaskCost {
   /// values between the kernels of a task.
   int64_t parameterBytes = 0;
   int64_t activationBytes = 0;
-  /// The least seconds on each GPU of getGpuRates: the sum over kernels of the
-  /// launch time and the longer of the times for the kernel's bytes and for its
-  /// flops.
-  std::vector<double> gpuSeconds;
+  /// The least seconds on each device of the target's rates
+  /// (`Target::getRates`): the sum over kernels of the launch time and the
+  /// longer of the times for the kernel's bytes and for its flops.
+  std::vector<double> deviceSeconds;
 };
 
 /// Returns the costs of all tasks in the order of the module.

@@ -22,26 +22,28 @@ namespace mlir::hfta {
 /// that makes them.
 class TargetModel {
 public:
-  explicit TargetModel(TargetAttr target) : target(target) {}
+  explicit TargetModel(ProcessorAttr processor) : processor(processor) {}
 
-  /// Returns the model for the module that contains `op`. A module without a
-  /// target is for any x86-64 processor.
+  /// Returns the model for the module that contains `op`. A module whose target
+  /// names no processor is for any x86-64 processor.
   static TargetModel get(Operation *op);
 
-  int64_t getVectorBytes() const { return target.getVectorBytes(); }
-  int64_t getRegisters() const { return target.getVectorRegisters(); }
+  /// Returns the processor that code for the host is for.
+  ProcessorAttr getProcessor() const { return processor; }
+  int64_t getVectorBytes() const { return processor.getVectorBytes(); }
+  int64_t getRegisters() const { return processor.getVectorRegisters(); }
   /// Returns the size of a cache line in bytes.
   int64_t getLineBytes() const {
-    return target.getCaches().front().getLineBytes();
+    return processor.getCaches().front().getLineBytes();
   }
   /// Returns the second-level cache, or the first-level cache if that is the
   /// only one.
   CacheAttr getCoreCache() const {
-    return target.getCaches()[target.getCaches().size() > 1 ? 1 : 0];
+    return processor.getCaches()[processor.getCaches().size() > 1 ? 1 : 0];
   }
   /// Returns whether one instruction multiplies by a power of two without
   /// intermediate overflow.
-  bool canScale() const { return target.hasFeature("avx512f"); }
+  bool canScale() const { return processor.hasFeature("avx512f"); }
   /// Returns the size of results, in bytes, from which on they are no longer in
   /// the caches when they are read next. This is three quarters of the
   /// last-level cache, but at most what one program gets of a cache that many
@@ -118,7 +120,7 @@ public:
   };
   /// Returns the cycles per vector instruction.
   double getOperationCost() const {
-    return 1.0 / static_cast<double>(target.getFmaUnits());
+    return 1.0 / static_cast<double>(processor.getFmaUnits());
   }
 
   /// Parameters of blocks of terms (`TermBlocks`).
@@ -167,7 +169,7 @@ public:
   };
 
 private:
-  TargetAttr target;
+  ProcessorAttr processor;
 };
 
 } // namespace mlir::hfta

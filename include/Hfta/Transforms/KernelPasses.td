@@ -53,9 +53,9 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
   let description = [{
     The operands of products (ProductTrait) with `hfta.multiply` are rounded to
     that type, but remain f32. Each is rounded by the kernel that computes it,
-    or by a kernel of its own. With `narrow-memory` it is stored in the narrow
-    type, if there are such elements, and is widened by the kernels that
-    multiply it.
+    or by a kernel of its own. If the forming policy of the module's
+    `hfta.target` stores narrow factors, it is stored in the narrow type, if
+    there are such elements, and is widened by the kernels that multiply it.
 
     ```mlir
     %y = hfta.contract %x, %w … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>
@@ -66,9 +66,6 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
     %y = hfta.contract %x32, %w32 … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>
     ```
   }];
-  let options = [
-    Option<"narrowsMemory", "narrow-memory", "bool", /*default=*/"false",
-           "store rounded operands in the narrow type">];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
@@ -306,20 +303,22 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     use, most others with the elementwise ops that follow; the remaining
     elementwise ops are grouped into chains, together with reductions over
     trailing axes that they use row by row. A large reduction over the batch and
-    other axes becomes one over the others, then one over the batch. With
-    `by-elements` all of a kernel's values have elements of one shape, or are
-    rows of one length and values of these rows: a reduction joins elementwise
-    ops of its result's shape, or of its input's, but no product's kernel; sums
-    of parts join the kernel that computes their terms, if no other op needs
-    these before. With `join-sums` reductions along the same axes that read one
-    tensor are one kernel, so that it is read once; with `join-small` small ops
-    are one, and so are reductions of equally many small elements, so that there
-    are fewer kernels; an op joins together with all ops that it depends on, as
-    otherwise one kernel would wait for the other. Both options move a task's
-    writes to its end, and do nothing in a task that reads a variable after it
-    has written it, or writes one twice. A kernel has a bounded number of
-    inputs, results and ops. Afterwards a task holds only reads, writes, views
+    other axes becomes one over the others, then one over the batch. A kernel
+    has a bounded number of inputs, results and ops. Afterwards a task holds only reads, writes, views
     (hfta.reshape, hfta.unstack), hfta.stack and hfta.kernel.
+
+    The forming policy of the module's `hfta.target` changes this. Where threads
+    share rows, all of a kernel's values have elements of one shape, or are rows
+    of one length and values of these rows: a reduction joins elementwise ops of
+    its result's shape, or of its input's, but no product's kernel; sums of
+    parts join the kernel that computes their terms, if no other op needs these
+    before. Where reductions are joined, those along the same axes that read one
+    tensor are one kernel, so that it is read once. Where small ops are joined,
+    unrelated ones are one kernel, and so are reductions of equally many small
+    elements, so that there are fewer kernels; an op joins together with all ops
+    that it depends on, as otherwise one kernel would wait for the other. Both
+    kinds of joining move a task's writes to its end, and do nothing in a task
+    that reads a variable after it has written it, or writes one twice.
 
     ```mlir
     %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>
@@ -328,16 +327,6 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
         -> tensor<4xf32, #hfta.copies<2>> { … }
     ```
   }];
-  let options = [
-    Option<"byElements", "by-elements", "bool", /*default=*/"false",
-           "each element of a result is computed by itself, or each row by some "
-           "threads">,
-    Option<"joinsSums", "join-sums", "bool", /*default=*/"false",
-           "compute reductions that read the same tensor along the same axes "
-           "together">,
-    Option<"joinsSmall", "join-small", "bool", /*default=*/"false",
-           "compute independent small ops together, and move a task's writes to "
-           "its end">];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 

@@ -305,14 +305,11 @@ def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
     that is only written to a variable is computed there; elementwise updates
     work in place. The table of segments is the module's `hfta.segments`.
 
-    With `state-in-slabs` everything that a copy keeps from step to step lies in
-    slabs, too, so that a device may hold the slabs of some copies, while those
-    of others lie elsewhere.
+    If the forming policy of the module's `hfta.target` puts state in slabs,
+    everything that a copy keeps from step to step lies in slabs, too, so that a
+    device may hold the slabs of some copies, while those of others lie
+    elsewhere.
   }];
-  let options = [
-    Option<"stateInSlabs", "state-in-slabs", "bool", /*default=*/"false",
-      "place each copy's parameters and state in slabs, too">
-  ];
 }
 
 def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {

@@ -1,6 +1,7 @@
 //===- HftaToLinalg.cpp - hfta to linalg, tensor, arith, math -------------===//
 
 #include "Hfta/Conversion/HftaToLinalg.h"
+#include "Hfta/Target/Target.h"
 #include "LoweringUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -140,13 +141,17 @@ struct ConvertHftaToLinalgPass
       return;
     if (failed(checkKernel(function)))
       return signalPassFailure();
+    const Target *device = Target::read(function);
+    if (!device)
+      return signalPassFailure();
     MLIRContext &context = getContext();
     TypeConverter converter;
     populateHftaToLinalgTypeConversions(converter);
     RewritePatternSet patterns(&context);
     populateHftaToLinalgPatterns(converter, patterns,
-                                 wholeProducts ? ProductForm::whole
-                                               : ProductForm::vectors);
+                                 device->getForming().keepsProductsWhole
+                                     ? ProductForm::whole
+                                     : ProductForm::vectors);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
                                                                    converter);
     populateReturnOpTypeConversionPattern(patterns, converter);

@@ -12,6 +12,8 @@
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
+#include "Hfta/Target/Target.h"
+#include "Hfta/Target/TargetModel.h"
 #include "hfta/abi.h"
 
 using namespace mlir;
@@ -104,9 +106,9 @@ namespace {
 
 class ProgramBuilder {
 public:
-  ProgramBuilder(ModuleOp module, const Job &job)
-      : module(module), job(job), tables(module), tasks(module, job, tables),
-        symbols(module), variables(module) {}
+  ProgramBuilder(ModuleOp module, const Job &job, const Target &target)
+      : module(module), job(job), target(target), tables(module),
+        tasks(module, job, tables), symbols(module), variables(module) {}
 
   LogicalResult build(StringRef symbol);
 
@@ -145,6 +147,7 @@ private:
 
   ModuleOp module;
   const Job &job;
+  const Target &target;
   ConstantTables tables;
   TaskTables tasks;
   SymbolTable symbols;
@@ -505,14 +508,13 @@ FlatSymbolRefAttr ProgramBuilder::getStages() {
 /// Sets the job's values that the runtime uses.
 void ProgramBuilder::setJob() {
   std::string plan = getAttribute("hfta.plan_json");
-  TargetAttr target = TargetAttr::get(module);
   program.set(&hfta_program::name, text(job.name))
       .set(&hfta_program::optimizer,
            text(job.training ? StringRef(job.optimizer) : ""))
       .set(&hfta_program::metric, text(job.metric))
       .set(&hfta_program::cpu_features,
-           text(target ? target.getFeatures() : ""))
-      .set(&hfta_program::images, target && target.getKind() == TargetKind::cuda
+           text(TargetModel::get(module).getProcessor().getFeatures()))
+      .set(&hfta_program::images, target.hasImages()
                                       ? tables.external(kImagesSymbol)
                                       : FlatSymbolRefAttr())
       .set(&hfta_program::plan_json, text(plan.empty() ? "{}" : plan))
@@ -546,9 +548,8 @@ void ProgramBuilder::setMemory() {
   auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
   auto seconds =
       module->getAttrOfType<FloatAttr>(HftaDialect::kStepSecondsAttrName);
-  // The estimated seconds of a step hold only for a CPU.
-  TargetAttr target = TargetAttr::get(module);
-  if (target && target.getKind() == TargetKind::cuda)
+  // A least time on a well-known device is no estimate for the user's.
+  if (!target.getRates().empty())
     seconds = {};
   program.set(&hfta_program::arena_bytes, arena ? arena.getInt() : 0)
       .set(&hfta_program::device_bytes, job.memoryDevice)
@@ -604,5 +605,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
 
 LogicalResult hfta::buildProgramTable(ModuleOp module, const Job &job,
                                       StringRef symbol) {
-  return ProgramBuilder(module, job).build(symbol);
+  const Target *target = Target::read(module);
+  return target ? ProgramBuilder(module, job, *target).build(symbol)
+                : failure();
 }

@@ -233,16 +233,12 @@ static std::string makeIdentifier(llvm::StringRef text) {
 
 static std::string getDefaultOutput(const DriverOptions &options) {
   llvm::StringRef stem = llvm::sys::path::stem(options.inputs.front());
-  switch (options.emit) {
-  case Phase::executable:
+  if (options.emit == &phases::executable)
     return stem.str();
-  case Phase::library:
+  if (options.emit == &phases::library)
     return "lib" + makeIdentifier(stem) + ".a";
-  case Phase::object:
-    return (stem + getPhase(Phase::object).suffix).str();
-  default:
-    return "-";
-  }
+  return options.emit == &phases::object ? (stem + phases::object.suffix).str()
+                                         : "-";
 }
 
 std::string hfta::getLibraryName(llvm::StringRef output) {
@@ -258,38 +254,42 @@ std::string hfta::getLibraryName(llvm::StringRef output) {
 static ExitCode resolvePhase(CommandLineState &state) {
   if (state.emitted.empty())
     return ExitCode::done;
-  TargetKind kind = state.options.target;
-  if (const PhaseInfo *phase = findPhase(state.emitted, kind)) {
-    state.options.emit = phase->phase;
+  const Target &target = *state.options.target;
+  if (Phase phase = findPhase(state.emitted, target)) {
+    state.options.emit = phase;
     return ExitCode::done;
   }
-  const TargetInfo &target = *findTargetOfPhase(state.emitted);
   return state.fail(ExitCode::usage,
-                    "'--emit=" + state.emitted +
-                        "' is a phase of '--target=" + target.name +
-                        "', not of '--target=" + getTarget(kind).name + "'");
+                    "'--emit=" + state.emitted + "' is a phase of '--target=" +
+                        findTargetOfPhase(state.emitted)->getName() +
+                        "', not of '--target=" + target.getName() + "'");
 }
 
-/// Checks options that belong to one of the targets, and those for
-/// `--emit=ptx`, which is for a single chip.
+static bool hasOption(const Target &target, llvm::StringRef name) {
+  return llvm::any_of(target.getOptions(), [&](const TargetOption &option) {
+    return option.name == name;
+  });
+}
+
+/// Checks the options of the targets: whether they belong to the one that the
+/// job is for, and whether they fit each other.
 static ExitCode checkTarget(CommandLineState &state) {
   const DriverOptions &options = state.options;
-  bool isGpu = options.target == TargetKind::cuda;
-  for (llvm::StringRef option : {"--cpu", "--chip", "--gpu-code", "--ptxas"})
-    if (llvm::is_contained(state.optionNames, option) &&
-        isGpu == (option == "--cpu"))
-      return state.fail(ExitCode::usage, "option '" + option +
-                                             "' belongs to '--target=" +
-                                             (isGpu ? "cpu'" : "cuda'"));
-  if (options.emit == Phase::ptx && options.chips.size() != 1)
+  for (llvm::StringRef name : state.optionNames) {
+    if (!options.targetOptions.contains(name) ||
+        hasOption(*options.target, name))
+      continue;
+    const Target *owner =
+        *llvm::find_if(getTargets(), [&](const Target *target) {
+          return hasOption(*target, name);
+        });
     return state.fail(ExitCode::usage,
-                      "'--emit=ptx' is for one chip, as in '--chip=sm_90'");
-  if (options.emit == Phase::ptx && !options.gpuCode.ptx)
-    return state.fail(ExitCode::usage, "'--emit=ptx' and '--gpu-code' without "
-                                       "ptx exclude each other");
-  if (!options.ptxas.empty() && !options.gpuCode.cubin)
-    return state.fail(ExitCode::usage, "'--gpu-code' without cubin and option "
-                                       "'--ptxas' exclude each other");
+                      "option '" + name +
+                          "' belongs to '--target=" + owner->getName() + "'");
+  }
+  if (std::optional<UsageError> error =
+          options.target->checkOptions(options.targetOptions, options.emit))
+    return state.fail(ExitCode::usage, error->message, error->hint);
   return ExitCode::done;
 }
 
@@ -302,10 +302,10 @@ static ExitCode checkOutput(CommandLineState &state) {
   if (options.output.empty())
     options.output = getDefaultOutput(options);
   if (isLinked(options.emit) && options.output == "-")
-    return state.fail(ExitCode::usage,
-                      "'--emit=" + getPhase(options.emit).name +
-                          "' needs a file: -o FILE");
-  if (options.emit == Phase::library && getLibraryName(options.output).empty())
+    return state.fail(ExitCode::usage, "'--emit=" + options.emit->name +
+                                           "' needs a file: -o FILE");
+  if (options.emit == &phases::library &&
+      getLibraryName(options.output).empty())
     return state.fail(ExitCode::usage,
                       "'" + options.output +
                           "' is no name of a library, expected libNAME.a with "

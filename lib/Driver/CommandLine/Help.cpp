@@ -2,8 +2,6 @@
 
 #include "CommandLine/Options.h"
 #include "Hfta/Import/Onnx/Import.h"
-#include "Hfta/Target/Cpu.h"
-#include "Hfta/Target/Gpu.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
@@ -48,8 +46,8 @@ void hfta::printHelp(llvm::raw_ostream &os) {
         OptionGroup::binding, OptionGroup::report, OptionGroup::other})
     printOptions(os, group);
   os << "\nphases (lib and exe are for users, the others for developers):\n";
-  for (const PhaseInfo &phase : getPhases())
-    printRow(os, phase.name, phase.description, 12);
+  for (Phase phase : getPhases())
+    printRow(os, phase->name, phase->description, 12);
   os << "\nexit codes:\n";
 #define HFTA_PRINT_EXIT_CODE(name, value, text) printRow(os, #value, text, 12);
   HFTA_EXIT_CODES(HFTA_PRINT_EXIT_CODE)
@@ -75,34 +73,7 @@ void hfta::printSupportedOps(llvm::raw_ostream &os) {
   os << '\n';
 }
 
-static void printNative(llvm::raw_ostream &os, TargetAttr target) {
-  os << "native: " << 8 * target.getVectorBytes() << "-bit vectors, caches of ";
-  llvm::interleave(
-      target.getCaches(), os,
-      [&](CacheAttr cache) { os << cache.getBytes() / 1024; }, ", ");
-  os << " KiB, " << target.getFeatures() << '\n';
-}
-
 void hfta::printTargets(llvm::raw_ostream &os) {
-  os << "cpu: x86-64 processors, by --cpu=\n";
-  MLIRContext context;
-  context.loadDialect<HftaDialect>();
-  FailureOr<TargetAttr> native = resolveCpu(&context, "native");
-  unsigned column = 2;
-  os << ' ';
-  for (llvm::StringRef name : getCpuNames()) {
-    if (column + name.size() + 1 > 80) {
-      os << "\n ";
-      column = 1;
-    }
-    os << ' ' << name;
-    column += name.size() + 1;
-  }
-  os << '\n';
-  if (succeeded(native))
-    printNative(os, *native);
-  os << "cuda: NVIDIA GPUs, by --chip=\n ";
-  for (const GpuChip &chip : getGpuChips())
-    os << ' ' << chip.name;
-  os << '\n';
+  for (const Target *target : getTargets())
+    target->printDevices(os);
 }

@@ -3,9 +3,8 @@
 #include "CommandLine/Options.h"
 
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
-#include "Hfta/Target/Cpu.h"
-#include "Hfta/Target/Gpu.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -76,67 +75,40 @@ static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
     return ExitCode::done;
   }
   llvm::SmallVector<llvm::StringRef> names;
-  for (const PhaseInfo &phase : getPhases())
-    names.push_back(phase.name);
+  for (Phase phase : getPhases())
+    names.push_back(phase->name);
   return checkChoice(state, option, value, names, {});
+}
+
+static llvm::SmallVector<llvm::StringRef> getTargetNames() {
+  return llvm::map_to_vector(
+      getTargets(), [](const Target *target) { return target->getName(); });
 }
 
 static ExitCode setTarget(CommandLineState &state, const OptionInfo &option,
                           llvm::StringRef value) {
-  llvm::SmallVector<llvm::StringRef> names;
-  for (const TargetInfo &target : getTargets()) {
-    names.push_back(target.name);
-    if (target.name == value)
-      state.options.target = target.kind;
+  if (const Target *target = findTarget(value)) {
+    state.options.target = target;
+    state.options.isTargetGiven = true;
+    return ExitCode::done;
   }
-  return checkChoice(state, option, value, names, {});
+  return checkChoice(state, option, value, getTargetNames(), {});
 }
 
-static ExitCode setChips(CommandLineState &state, const OptionInfo &option,
-                         llvm::StringRef value) {
-  llvm::SmallVector<llvm::StringRef> names, known;
-  for (const GpuChip &chip : getGpuChips())
-    known.push_back(chip.name);
-  value.split(names, ',');
-  state.options.chips.clear();
-  for (llvm::StringRef name : names) {
-    if (!findGpuChip(name))
-      return state.fail(ExitCode::usage,
-                        "option '" + option.name + "': unknown chip '" + name +
-                            "', expected some of " + llvm::join(known, ", "));
-    if (llvm::is_contained(state.options.chips, name))
-      return state.fail(ExitCode::usage, "option '" + option.name +
-                                             "' names '" + name + "' twice");
-    state.options.chips.push_back(name.str());
-  }
+/// Sets an option of a target. Whether it belongs to the job's target is
+/// checked later, as `--target` may follow.
+static ExitCode setTargetOption(CommandLineState &state,
+                                const OptionInfo &option,
+                                llvm::StringRef value) {
+  for (const Target *target : getTargets())
+    for (const TargetOption &known : target->getOptions()) {
+      if (known.name != option.name)
+        continue;
+      if (std::optional<UsageError> error = known.check(value))
+        return state.fail(ExitCode::usage, error->message, error->hint);
+    }
+  state.options.targetOptions[option.name] = value.str();
   return ExitCode::done;
-}
-
-static ExitCode setGpuCode(CommandLineState &state, const OptionInfo &option,
-                           llvm::StringRef value) {
-  ExitCode code = checkChoice(state, option, value,
-                              {"cubin,ptx", "cubin", "ptx", "emulated"}, {});
-  if (code != ExitCode::done)
-    return code;
-  GpuCode &wanted = state.options.gpuCode;
-  wanted.isGiven = true;
-  wanted.cubin = value.contains("cubin");
-  wanted.ptx = value.contains("ptx");
-  wanted.emulated = value == "emulated";
-  return ExitCode::done;
-}
-
-static ExitCode setCpu(CommandLineState &state, const OptionInfo &option,
-                       llvm::StringRef value) {
-  if (!isKnownCpu(value)) {
-    llvm::SmallVector<llvm::StringRef> names = getCpuNames();
-    llvm::StringRef nearest = findNearest(value, names);
-    return state.fail(ExitCode::usage, "unknown processor '" + value + "'",
-                      nearest.empty()
-                          ? std::string("'hftac --list-targets' lists them")
-                          : ("did you mean '" + nearest + "'?").str());
-  }
-  return setText<&DriverOptions::cpu>(state, option, value);
 }
 
 static ExitCode setWeights(CommandLineState &state, const OptionInfo &option,
@@ -246,19 +218,6 @@ static const OptionInfo kOutputOptions[] = {
      "where initial weights are stored; only 'embedded', in the program, "
      "exists",
      G::output, setWeights},
-
-    {"--target", "TARGET", "kind of device: cpu (default), cuda", G::target,
-     setTarget},
-    {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
-     G::target, setCpu},
-    {"--chip", "CHIP,...", "GPUs: sm_80,sm_90 (default), sm_86, ...", G::target,
-     setChips},
-    {"--gpu-code", "KIND",
-     "cubin, ptx (also for later GPUs), emulated (on the CPU); default: "
-     "cubin,ptx",
-     G::target, setGpuCode},
-    {"--ptxas", "FILE", "PTX assembler (default: from CUDA_PATH or PATH)",
-     G::target, setText<&D::ptxas>},
 };
 
 /// Options for the job other than those named after clauses.
@@ -341,9 +300,29 @@ static OptionInfo makeJobOption(const KeywordInfo &keyword) {
           isOfModel ? OptionGroup::binding : OptionGroup::job, addJobFlag};
 }
 
+/// Appends `--target` and the options of all targets. Targets that derive from
+/// another may have options in common, which are listed once.
+static void addTargetOptions(std::vector<OptionInfo> &options) {
+  static const std::string help = [] {
+    llvm::SmallVector<llvm::StringRef> names = getTargetNames();
+    std::string first = names.front().str() + " (default), ";
+    return "kind of device: " + first +
+           llvm::join(llvm::drop_begin(names), ", ");
+  }();
+  options.push_back({"--target", "TARGET", help, G::target, setTarget});
+  for (const Target *target : getTargets())
+    for (const TargetOption &option : target->getOptions())
+      if (llvm::none_of(options, [&](const OptionInfo &other) {
+            return other.name == option.name;
+          }))
+        options.push_back({option.name.str(), option.value, option.help,
+                           G::target, setTargetOption});
+}
+
 std::vector<OptionInfo> hfta::getOptions() {
   std::vector<OptionInfo> options(std::begin(kOutputOptions),
                                   std::end(kOutputOptions));
+  addTargetOptions(options);
   for (const KeywordInfo &keyword : getKeywords())
     if (!keyword.flag.empty())
       options.push_back(makeJobOption(keyword));

@@ -26,8 +26,7 @@
 #include "Hfta/Pipelines/Passes.h"
 #include "Hfta/Pipelines/Pipelines.h"
 #include "Hfta/Support/Output.h"
-#include "Hfta/Target/Cpu.h"
-#include "Hfta/Target/Gpu.h"
+#include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Hfta/Transforms/Spill/MemoryNeeds.h"
 #include "Hfta/Transforms/Tasks/MeasuredTasks.h"
@@ -71,6 +70,8 @@ private:
   ExitCode prepareJob();
   ExitCode compileJob();
   ExitCode finish();
+  ExitCode adoptTarget();
+  ExitCode createDeviceCompiler();
   ExitCode setTarget();
   ExitCode checkInputs();
   ExitCode checkOutput();
@@ -78,7 +79,6 @@ private:
   ExitCode checkSamples();
   ExitCode prepareModule();
   ExitCode planPipeline();
-  ExitCode findTarget(TargetAttr &target);
   ExitCode planMemory();
   ExitCode measureScratch();
   ExitCode reportBudget(std::optional<BudgetReport> &report);
@@ -86,7 +86,7 @@ private:
   ExitCode printPlanned();
   ExitCode reportJob(const std::optional<BudgetReport> &budget);
   /// Runs the passes of `phase` on a module in phase `before`.
-  ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
+  ExitCode runPasses(Phase before, Phase phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
   ExitCode generateCode();
@@ -101,13 +101,13 @@ private:
   /// Returns the prefix of kernels' symbols. A library has one, as its kernels
   /// may be linked with those of other libraries.
   std::string getKernelPrefix() const {
-    return options.emit == Phase::library
+    return options.emit == &phases::library
                ? getSymbolPrefix(getLibraryName(options.output))
                : "";
   }
   void begin(llvm::StringRef step) { timing.begin(getLabel() + step.str()); }
 
-  const DriverOptions &options;
+  DriverOptions options; ///< with the target of an .mlir input
   llvm::raw_ostream &errors;
   llvm::SourceMgr sources;
   MLIRContext context;
@@ -120,12 +120,12 @@ private:
   std::vector<Diagnostic> sampleNotes;
   /// The result of planMemory, for a job with a memory budget.
   bool plansMemory = true;
-  GpuCodeRequest gpu;                ///< for target `cuda`
-  std::vector<std::string> programs; ///< symbols of all jobs' programs
-  std::vector<std::string> objects;  ///< objects of all jobs, to be linked
-  std::string plans;                 ///< texts of `--plan` for all jobs
-  KernelObjects kernels;             ///< the kernels of the current job
-  JobsReport report;                 ///< the summary of several jobs
+  std::unique_ptr<DeviceCompiler> device; ///< null if all code is the host's
+  std::vector<std::string> programs;      ///< symbols of all jobs' programs
+  std::vector<std::string> objects;       ///< objects of all jobs, to be linked
+  std::string plans;                      ///< texts of `--plan` for all jobs
+  KernelObjects kernels;                  ///< the kernels of the current job
+  JobsReport report;                      ///< the summary of several jobs
 };
 
 } // namespace
@@ -139,31 +139,52 @@ ExitCode Compiler::fail(ExitCode code, llvm::Error error) {
 // MLIR
 //===----------------------------------------------------------------------===//
 
-/// Sets the target of the module, unless it already has one.
-ExitCode Compiler::setTarget() {
-  if (TargetAttr::get(*loaded.module) && options.cpu.empty())
+/// Continues with the target of a module that was read as text, unless the
+/// command line names one.
+ExitCode Compiler::adoptTarget() {
+  TargetAttr target = TargetAttr::get(*jobs.front().module);
+  if (!target)
     return ExitCode::done;
-  FailureOr<TargetAttr> target = failure();
-  switch (options.target) {
-  case TargetKind::cpu:
-    target = resolveCpu(&context, options.cpu.empty() ? "native" : options.cpu);
-    break;
-  case TargetKind::cuda:
-    target = getGpuTarget(&context);
+  const Target *found = Target::read(*jobs.front().module);
+  if (!found)
+    return ExitCode::input;
+  if (!found->accepts(target.getMachine())) {
+    errors << "hftac: error: the module's 'hfta.target' describes no machine "
+              "of '--target="
+           << found->getName() << "'\n";
+    return ExitCode::input;
   }
-  if (failed(target)) {
-    errors << "hftac: error: this machine's processor is not an x86-64 one\n"
-              "hint: name a processor with '--cpu'\n";
+  if (!options.isTargetGiven)
+    options.target = found;
+  return ExitCode::done;
+}
+
+/// Whether a phase's module is for one target.
+static bool hasTarget(Phase phase) { return comesAfter(phase, &phases::fused); }
+
+/// Sets the module's target, if something is done for which it is needed. The
+/// target that a text has is kept, unless options name other machines.
+ExitCode Compiler::setTarget() {
+  bool isNeeded =
+      options.plan || options.planPipeline || hasTarget(options.emit);
+  bool isKnown = TargetAttr::get(*loaded.module) != nullptr;
+  if (!isNeeded || (isKnown && options.targetOptions.empty()))
+    return ExitCode::done;
+  TargetAttr target;
+  if (std::optional<UsageError> error =
+          options.target->resolve(&context, options.targetOptions, target)) {
+    errors << "hftac: error: " << error->message << "\nhint: " << error->hint
+           << '\n';
     return ExitCode::unsupported;
   }
-  loaded.module->getOperation()->setAttr(HftaDialect::kTargetAttrName, *target);
+  loaded.module->getOperation()->setAttr(HftaDialect::kTargetAttrName, target);
   return ExitCode::done;
 }
 
 /// Checks that no output overwrites an input, also if their paths differ.
 ExitCode Compiler::checkInputs() {
   std::vector<std::string> outputs = {options.output, options.timeline};
-  if (options.emit == Phase::library)
+  if (options.emit == &phases::library)
     outputs.push_back(
         getHeaderPath(getLibraryName(options.output), options.output));
   for (const std::string &output : outputs)
@@ -258,7 +279,7 @@ ExitCode Compiler::checkCuts() {
 ExitCode Compiler::checkSamples() {
   ModuleOp module = *loaded.module;
   // A module without models can't be compiled, but can be read and printed.
-  if (loaded.phase != Phase::import || module.getOps<ModelOp>().empty())
+  if (loaded.phase != &phases::import || module.getOps<ModelOp>().empty())
     return ExitCode::done;
   if (failed(Job::read(module)))
     return ExitCode::input;
@@ -283,22 +304,9 @@ ExitCode Compiler::checkSamples() {
 /// Prepares a module that was just imported, or imported again.
 ExitCode Compiler::prepareModule() {
   collectTrainingNotes(*loaded.module);
-  return checkSamples();
-}
-
-/// Determines the target of a module that isn't given it yet, so that clones
-/// can be lowered for it.
-ExitCode Compiler::findTarget(TargetAttr &target) {
-  ModuleOp module = *loaded.module;
-  Attribute known = module->getAttr(HftaDialect::kTargetAttrName);
   if (ExitCode code = setTarget(); code != ExitCode::done)
     return code;
-  target = TargetAttr::get(module);
-  if (known)
-    module->setAttr(HftaDialect::kTargetAttrName, known);
-  else
-    module->removeAttr(HftaDialect::kTargetAttrName);
-  return ExitCode::done;
+  return checkSamples();
 }
 
 /// Plans the memory of a step within a budget, before tasks are created. Does
@@ -312,11 +320,7 @@ ExitCode Compiler::planMemory() {
                 job->getWorkers() == 1 && job->getGroups() == 1;
   if (!plansMemory)
     return ExitCode::done;
-  TargetAttr target;
-  if (ExitCode code = findTarget(target); code != ExitCode::done)
-    return code;
-  plansMemory =
-      MemoryPlanner(*loaded.module, *job, target, options.cuts).plan();
+  plansMemory = MemoryPlanner(*loaded.module, *job, options.cuts).plan();
   return ExitCode::done;
 }
 
@@ -330,12 +334,10 @@ ExitCode Compiler::measureScratch() {
   if (!job->hasBudget())
     return ExitCode::done;
   ModuleOp module = *loaded.module;
-  TargetAttr target;
-  if (ExitCode code = findTarget(target); code != ExitCode::done)
-    return code;
-  OwningOpRef<ModuleOp> copy = module.clone();
-  (*copy)->setAttr(HftaDialect::kTargetAttrName, target);
-  if (failed(lowerQuietly(*copy, buildScratchPipeline)))
+  OwningOpRef<ModuleOp> copy = lowerCopy(module, [this](OpPassManager &passes) {
+    options.target->addScratchPasses(passes);
+  });
+  if (!copy)
     return ExitCode::internal;
   std::optional<int64_t> bytes = findScratch(*copy);
   if (!bytes)
@@ -345,29 +347,19 @@ ExitCode Compiler::measureScratch() {
   return ExitCode::done;
 }
 
-ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
-  if (phase.phase == Phase::train)
+ExitCode Compiler::runPasses(Phase before, Phase phase) {
+  if (phase == &phases::train)
     for (auto prepare : {&Compiler::checkCuts, &Compiler::planMemory})
       if (ExitCode code = (this->*prepare)(); code != ExitCode::done)
         return code;
-  if (phase.phase == Phase::scheduled)
+  if (phase == &phases::scheduled)
     if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
-  // Targets have different phases after `linalg`, and a module in an earlier
-  // phase is for any processor. But kernels are formed in another way for GPUs,
-  // so a GPU is noted before that.
-  bool formsForGpu =
-      phase.phase == Phase::planned && options.target == TargetKind::cuda;
-  if (phase.phase == Phase::linalg || formsForGpu)
-    if (ExitCode code = setTarget(); code != ExitCode::done)
-      return code;
   PipelineSettings settings;
+  settings.target = options.target;
+  settings.machine = TargetAttr::get(*loaded.module);
   settings.cuts = options.cuts;
   settings.plansMemory = plansMemory;
-  settings.byElements = options.target == TargetKind::cuda;
-  settings.warpGroups = llvm::any_of(options.chips, [](llvm::StringRef chip) {
-    return findGpuChip(chip)->hasWarpGroups;
-  });
   settings.accumulates = accumulates(options.emit);
   settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
   FailureOr<Job> job = Job::read(*loaded.module);
@@ -375,13 +367,13 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     return ExitCode::input;
   // Estimate costs while tasks are still functions. In the next phase they
   // become tables of launches.
-  bool isTimed = phase.phase == Phase::scheduled && job->training;
+  bool isTimed = phase == &phases::scheduled && job->training;
   FailureOr<StepCosts> costs = StepCosts();
   if (isTimed)
     costs = estimateTasks(*loaded.module, *job);
   if (failed(costs))
     return ExitCode::input;
-  if (phase.phase == Phase::llvm && isLinked(options.emit))
+  if (phase == options.target->getKernelPhase() && isLinked(options.emit))
     kernels.replaceKnown(*loaded.module, getKernelPrefix(),
                          settings.verifySums);
   PassManager passes(&context, ModuleOp::getOperationName());
@@ -390,34 +382,34 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   // each phase is verified in any case.
   passes.enableVerifier(false);
 #endif
-  phase.addPasses(passes, settings);
+  phase->addPasses(passes, settings);
   unsigned errorCount = printer.getErrorCount();
   if (succeeded(passes.run(*loaded.module)) &&
       (!isTimed || succeeded(noteStepSeconds(*loaded.module, *job, *costs))) &&
       succeeded(verify(*loaded.module)))
     return ExitCode::done;
   if (printer.getErrorCount() == errorCount)
-    errors << "hftac: error: phase '" << phase.name << "' failed\n";
+    errors << "hftac: error: phase '" << phase->name << "' failed\n";
   if (MeasuredTasks::wereRefused(*loaded.module))
     return ExitCode::input;
   // A module that was read as text may contain what no pass would produce. So a
   // failure of the first phase is an error of the input, not an internal one.
   bool readsText =
-      options.inputKind == InputKind::mlir && before.phase == loaded.phase;
-  return readsText && phase.failure == ExitCode::internal ? ExitCode::input
-                                                          : phase.failure;
+      options.inputKind == InputKind::mlir && before == loaded.phase;
+  return readsText && phase->failure == ExitCode::internal ? ExitCode::input
+                                                           : phase->failure;
 }
 
 ExitCode Compiler::lowerTo(Phase last) {
-  llvm::SmallVector<const PhaseInfo *> path = getPath(options.target);
+  llvm::SmallVector<Phase> path = getPath(*options.target);
   for (auto [before, phase] : llvm::zip(path, llvm::drop_begin(path))) {
-    if (!comesAfter(phase->phase, loaded.phase) ||
-        comesAfter(phase->phase, last) || !phase->addPasses)
+    if (!comesAfter(phase, loaded.phase) || comesAfter(phase, last) ||
+        !phase->addPasses)
       continue;
     begin(phase->name);
-    if (ExitCode code = runPasses(*before, *phase); code != ExitCode::done)
+    if (ExitCode code = runPasses(before, phase); code != ExitCode::done)
       return code;
-    if (phase->phase == Phase::train &&
+    if (phase == &phases::train &&
         failed(reportTrained(*loaded.module, getLabel(), errors)))
       return ExitCode::input;
   }
@@ -426,6 +418,8 @@ ExitCode Compiler::lowerTo(Phase last) {
 
 ExitCode Compiler::emitModule() {
   begin("print");
+  if (!hasTarget(options.emit))
+    loaded.module->getOperation()->removeAttr(HftaDialect::kTargetAttrName);
   std::string text;
   llvm::raw_string_ostream os(text);
   loaded.module->print(os, OpPrintingFlags().enableDebugInfo());
@@ -440,19 +434,17 @@ ExitCode Compiler::emitModule() {
 //===----------------------------------------------------------------------===//
 
 ExitCode Compiler::generateCode() {
-  if (ExitCode code = setTarget(); code != ExitCode::done)
-    return code;
-  JobCode code{
-      *loaded.module, loaded.name, programs,
-      options,        gpu,         [&](llvm::StringRef step) { begin(step); },
-      errors,         kernels};
+  JobCode code{*loaded.module, loaded.name,
+               programs,       options,
+               device.get(),   [&](llvm::StringRef step) { begin(step); },
+               errors,         kernels};
   return code.generate(objects);
 }
 
 ExitCode Compiler::link() {
-  timing.begin(getPhase(options.emit).name);
+  timing.begin(options.emit->name);
   llvm::Error error =
-      options.emit == Phase::executable
+      options.emit == &phases::executable
           ? linkProgram(objects, options.output)
           : writeLibrary(objects, getLibraryName(options.output),
                          options.output);
@@ -466,15 +458,11 @@ ExitCode Compiler::link() {
 //===----------------------------------------------------------------------===//
 
 ExitCode Compiler::compile() {
-  bool makesImages = options.target == TargetKind::cuda && !options.plan &&
-                     !options.planPipeline && !isMLIR(options.emit);
-  if (makesImages)
-    if (ExitCode code = resolveGpuCode(options, gpu, errors);
-        code != ExitCode::done)
-      return code;
   timing.begin("import");
   if (ExitCode code = loadInputs(options, &context, sources, errors, jobs);
       code != ExitCode::done)
+    return code;
+  if (ExitCode code = adoptTarget(); code != ExitCode::done)
     return code;
   for (const LoadedModule &job : jobs)
     programs.push_back(jobs.size() == 1
@@ -501,6 +489,18 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
   return ExitCode::done;
 }
 
+/// Prepares the compilation of the device's code, for all jobs, so that missing
+/// tools are reported before long work begins.
+ExitCode Compiler::createDeviceCompiler() {
+  if (device || options.plan || isMLIR(options.emit))
+    return ExitCode::done;
+  ExitCode code = ExitCode::done;
+  device = options.target->createDeviceCompiler(options.targetOptions,
+                                                TargetAttr::get(*loaded.module),
+                                                options.emit, errors, code);
+  return code;
+}
+
 /// Checks and decides everything that must be known before code is generated.
 /// With `--plan-pipeline`, this is the last step.
 ExitCode Compiler::prepareJob() {
@@ -518,10 +518,11 @@ ExitCode Compiler::prepareJob() {
   if (ExitCode code = checkJobOnTarget(*loaded.module, options, errors);
       code != ExitCode::done)
     return code;
-  if (loaded.phase == Phase::import)
+  if (ExitCode code = createDeviceCompiler(); code != ExitCode::done)
+    return code;
+  if (loaded.phase == &phases::import)
     loaded.module->getOperation()->setAttr(
-        kPhaseAttrName,
-        StringAttr::get(&context, getPhase(Phase::import).name));
+        kPhaseAttrName, StringAttr::get(&context, phases::import.name));
   return checkOutput();
 }
 
@@ -529,7 +530,7 @@ ExitCode Compiler::compileJob() {
   if (options.planPipeline)
     return ExitCode::done;
   plansMemory = true;
-  Phase last = options.plan ? Phase::planned : options.emit;
+  Phase last = options.plan ? &phases::planned : options.emit;
   ExitCode code = lowerTo(last);
   if (code == ExitCode::done) {
     if (options.plan)
@@ -573,7 +574,7 @@ ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
     return code;
   FailureOr<BudgetReport> made = BudgetReport::make(*loaded.module, *job);
   if (failed(made))
-    return getPhase(Phase::scheduled).failure;
+    return phases::scheduled.failure;
   report = std::move(*made);
   return ExitCode::done;
 }
@@ -607,7 +608,7 @@ ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
   if (!budget) {
     FailureOr<StepEstimate> estimate = estimateStep(*loaded.module, *job);
     if (failed(estimate))
-      return getPhase(Phase::scheduled).failure;
+      return phases::scheduled.failure;
     seconds = getStepSeconds(estimate->steps);
   }
   report.add(*job, seconds, budget ? budget->countGroups() : 1,

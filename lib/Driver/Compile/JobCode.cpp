@@ -2,107 +2,62 @@
 
 #include "Compile/JobCode.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
-#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Support/Output.h"
+#include "Hfta/Target/TargetModel.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-static llvm::StringRef getTargetName(TargetKind kind) {
-  return getTarget(kind).name;
-}
-
 bool hfta::accumulates(Phase phase) {
-  return phase == Phase::library || phase == Phase::object;
+  return phase == &phases::library || phase == &phases::object;
 }
 
 ExitCode hfta::checkTarget(ModuleOp module, Phase phase,
                            const DriverOptions &options,
                            llvm::raw_ostream &errors) {
-  TargetAttr target = TargetAttr::get(module);
-  // A module without target but with kernels was made for the CPU.
-  bool hasKernels = comesAfter(phase, Phase::train);
-  if (!target && !hasKernels)
+  // A module without target but with kernels is for the default one.
+  bool hasKernels = comesAfter(phase, &phases::train);
+  if (!TargetAttr::get(module) && !hasKernels)
     return ExitCode::done;
-  TargetKind kind = target ? target.getKind() : TargetKind::cpu;
-  if (kind == options.target && accumulates(options.emit) &&
+  const Target *target = Target::read(module);
+  if (!target)
+    return ExitCode::input;
+  if (target == options.target && accumulates(options.emit) &&
       module->hasAttr(HftaDialect::kStoresGradientsAttrName)) {
     errors << "hftac: error: the module is for an executable, whose steps have "
               "one backward; a library's, or an object's, may have several\n"
               "hint: compile the job itself with '--emit="
-           << getPhase(options.emit).name << "'\n";
+           << options.emit->name << "'\n";
     return ExitCode::usage;
   }
-  if (kind == options.target)
+  if (target == options.target)
     return ExitCode::done;
-  errors << "hftac: error: the module is for '--target=" << getTargetName(kind)
-         << "', not for '--target=" << getTargetName(options.target) << "'\n";
+  errors << "hftac: error: the module is for '--target=" << target->getName()
+         << "', not for '--target=" << options.target->getName() << "'\n";
   return ExitCode::usage;
 }
 
 ExitCode hfta::checkJobOnTarget(ModuleOp module, const DriverOptions &options,
                                 llvm::raw_ostream &errors) {
-  if (options.target != TargetKind::cuda)
+  // A module without a job can be read and printed.
+  if (!module->hasAttr(HftaDialect::kJobAttrName))
     return ExitCode::done;
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return ExitCode::input;
-  llvm::StringRef missing;
-  if (job->getWorkers() > 1)
-    missing = "a pipeline of several workers, or replicas";
-  else if (job->hasBudget())
-    missing = "a budget of memory";
+  llvm::StringRef missing = options.target->findUnsupported(*job);
   if (missing.empty())
     return ExitCode::done;
-  errors << "hftac: error: '--target=cuda' is not supported in this version "
-            "for a job with "
-         << missing << '\n';
+  errors << "hftac: error: '--target=" << options.target->getName()
+         << "' is not supported in this version for a job with " << missing
+         << '\n';
   return ExitCode::unsupported;
 }
 
 ExitCode JobCode::fail(ExitCode code, llvm::Error error) {
   errors << "hftac: error: " << llvm::toString(std::move(error)) << '\n';
   return code;
-}
-
-//===----------------------------------------------------------------------===//
-// GPUs
-//===----------------------------------------------------------------------===//
-
-ExitCode JobCode::emitPtx(GpuCodeGenerator &generator) {
-  begin("ptx");
-  llvm::Expected<std::string> text = generator.emitPtx();
-  if (!text)
-    return fail(ExitCode::internal, text.takeError());
-  if (llvm::Error error = writeOutput(options.output, *text))
-    return fail(ExitCode::cannotWrite, std::move(error));
-  return ExitCode::done;
-}
-
-/// Removes the module of kernels from the program's module and compiles it to
-/// images. Sets `isDone` if PTX was asked for, which was then written.
-ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
-  auto code = module.lookupSymbol<ModuleOp>(kGpuModuleName);
-  if (!code) {
-    errors << "hftac: error: the module has no kernels for a GPU\n";
-    return ExitCode::input;
-  }
-  begin("kernels");
-  OwningOpRef<ModuleOp> kernels = code;
-  code->remove();
-  GpuCodeGenerator generator(gpu);
-  if (failed(generator.translate(*kernels)))
-    return ExitCode::internal;
-  isDone = gpu.isText;
-  if (isDone)
-    return emitPtx(generator);
-  begin(gpu.emulated ? "emulated kernels" : "ptxas");
-  llvm::Expected<std::vector<GpuImage>> made = generator.makeImages();
-  if (!made)
-    return fail(ExitCode::cannotWrite, made.takeError());
-  images = std::move(*made);
-  return ExitCode::done;
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,11 +70,11 @@ std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
                                              llvm::StringRef library) {
   if (options.generatedJob)
     return {kProgramSymbol.str()};
-  if (options.emit == Phase::library) {
+  if (options.emit == &phases::library) {
     generator.addLibrary(library);
     return getLibrarySymbols(library);
   }
-  if (options.emit != Phase::executable)
+  if (options.emit != &phases::executable)
     return {kProgramSymbol.str()};
   std::vector<std::string> symbols;
   if (programs.size() > 1) {
@@ -135,8 +90,8 @@ std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
 }
 
 ExitCode JobCode::emitText(CodeGenerator &generator) {
-  begin(getPhase(options.emit).name);
-  llvm::Expected<std::string> code = generator.emit(options.emit);
+  begin(options.emit->name);
+  llvm::Expected<std::string> code = generator.emit(options.emit->hostCode);
   if (!code)
     return fail(ExitCode::internal, code.takeError());
   if (llvm::Error error = writeOutput(options.output, *code))
@@ -148,7 +103,7 @@ ExitCode JobCode::emitText(CodeGenerator &generator) {
 /// kernel in common, whose object is appended once.
 ExitCode JobCode::emitObjects(CodeGenerator &generator, llvm::StringRef library,
                               std::vector<std::string> &objects) {
-  begin(getPhase(Phase::object).name);
+  begin(phases::object.name);
   std::string prefix = getSymbolPrefix(programs.size() > 1 ? job : library);
   llvm::Expected<std::vector<std::string>> code =
       generator.emitObjects(prefix, kernels.getKernels());
@@ -162,20 +117,23 @@ ExitCode JobCode::emitObjects(CodeGenerator &generator, llvm::StringRef library,
 }
 
 ExitCode JobCode::generate(std::vector<std::string> &objects) {
-  TargetAttr target = TargetAttr::get(module);
-  bool isGpu = target.getKind() == TargetKind::cuda, isDone = false;
-  std::vector<GpuImage> images;
-  if (isGpu)
-    if (ExitCode code = makeImages(images, isDone);
-        code != ExitCode::done || isDone)
+  DeviceCode made;
+  if (device)
+    if (ExitCode code = device->compile(module, begin, errors, made);
+        code != ExitCode::done)
       return code;
+  if (made.text) {
+    llvm::Error error = writeOutput(options.output, *made.text);
+    return error ? fail(ExitCode::cannotWrite, std::move(error))
+                 : ExitCode::done;
+  }
   begin("translate");
   if (isLinked(options.emit))
     kernels.takeCode(module);
-  CodeGenerator generator(target);
+  CodeGenerator generator(TargetModel::get(module).getProcessor());
   if (failed(generator.translate(module)))
     return ExitCode::internal;
-  if (isGpu && !generator.addImages(images)) {
+  if (options.target->hasImages() && !generator.addImages(made.images)) {
     errors << "hftac: error: the module declares no '" << kImagesSymbol
            << "'\n";
     return ExitCode::input;

@@ -3,7 +3,6 @@
 #ifndef HFTA_LIB_DRIVER_COMPILE_JOBCODE_H
 #define HFTA_LIB_DRIVER_COMPILE_JOBCODE_H
 
-#include "Compile/GpuCodegen.h"
 #include "Hfta/Codegen/Codegen.h"
 #include "Hfta/Codegen/KernelObjects.h"
 #include "Hfta/Driver/CommandLine/CommandLine.h"
@@ -38,7 +37,7 @@ struct JobCode {
   llvm::StringRef job;                  ///< the job's name
   llvm::ArrayRef<std::string> programs; ///< symbols of the programs of all jobs
   const DriverOptions &options;
-  const GpuCodeRequest &gpu; ///< for target `cuda` only
+  DeviceCompiler *device; ///< null if all code is for the host
   /// Called with the name of each long step when it begins.
   std::function<void(llvm::StringRef)> begin;
   llvm::raw_ostream &errors;
@@ -51,8 +50,6 @@ struct JobCode {
 
 private:
   ExitCode fail(ExitCode code, llvm::Error error);
-  ExitCode emitPtx(GpuCodeGenerator &generator);
-  ExitCode makeImages(std::vector<GpuImage> &images, bool &isDone);
   std::vector<std::string> addEntries(CodeGenerator &generator,
                                       llvm::StringRef library);
   ExitCode emitText(CodeGenerator &generator);

@@ -107,8 +107,8 @@ static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
   if (jobs.empty())
     return getExitCode(failure);
   for (JobModule &job : jobs)
-    loaded.push_back({std::move(job.name), std::move(job.module), Phase::import,
-                      std::move(job.pipeline)});
+    loaded.push_back({std::move(job.name), std::move(job.module),
+                      &phases::import, std::move(job.pipeline)});
   return ExitCode::done;
 }
 
@@ -140,37 +140,44 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       ExitCode::input);
   // A module in a late phase is for its own target; one in an earlier phase is
   // for any target.
-  TargetAttr target = TargetAttr::get(*loaded.module);
-  const PhaseInfo *phase =
-      findPhase(name.getValue(), target ? target.getKind() : options.target);
-  if (!phase || !isMLIR(phase->phase))
+  const Target *target = options.target;
+  if (TargetAttr::get(*loaded.module))
+    target = Target::read(*loaded.module);
+  if (!target)
+    return ExitCode::input;
+  Phase phase = findPhase(name.getValue(), *target);
+  if (!phase || !isMLIR(phase))
     return failModule(errors, path,
                       "'" + kPhaseAttrName + "' is '" + name.getValue() +
                           "', which is no phase of a module",
                       ExitCode::input);
-  Phase last = options.plan ? Phase::planned : options.emit;
-  if (phase->target && phase->target != options.target)
+  Phase last = options.plan ? &phases::planned : options.emit;
+  const Target *branch = findBranch(phase);
+  if (branch && options.isTargetGiven && target != options.target)
     return failModule(errors, path,
                       "module is in phase '" + phase->name + "' of target '" +
-                          getTarget(*phase->target).name + "', not of '" +
-                          getTarget(options.target).name + "'",
+                          target->getName() + "', not of '" +
+                          options.target->getName() + "'",
                       ExitCode::usage);
-  if (comesAfter(phase->phase, last))
+  if (comesAfter(phase, last))
     return failModule(errors, path,
                       "module is in phase '" + phase->name +
-                          "', which comes after '" + getPhase(last).name + "'",
+                          "', which comes after '" + last->name + "'",
                       ExitCode::usage);
-  if (!options.cpu.empty() && !comesAfter(Phase::linalg, phase->phase))
-    return failModule(errors, path,
-                      "option '--cpu' has no effect on a module in phase '" +
-                          phase->name + "'",
-                      ExitCode::usage);
-  if (!options.cuts.empty() && comesAfter(phase->phase, Phase::fused))
+  for (const TargetOption &option : target->getOptions())
+    if (options.targetOptions.contains(option.name) && option.end &&
+        !comesAfter(option.end, phase))
+      return failModule(errors, path,
+                        "option '" + option.name +
+                            "' has no effect on a module in phase '" +
+                            phase->name + "'",
+                        ExitCode::usage);
+  if (!options.cuts.empty() && comesAfter(phase, &phases::fused))
     return failModule(errors, path,
                       "option '--cuts' has no effect on a module in phase '" +
                           phase->name + "'",
                       ExitCode::usage);
-  loaded.phase = phase->phase;
+  loaded.phase = phase;
   return ExitCode::done;
 }
 

@@ -16,7 +16,7 @@ namespace mlir::hfta {
 struct LoadedModule {
   std::string name; ///< the job's name; empty for a module without a job
   OwningOpRef<ModuleOp> module;
-  Phase phase = Phase::import;
+  Phase phase = &phases::import;
   PipelineRequest pipeline; ///< the request to the planner
 };
 

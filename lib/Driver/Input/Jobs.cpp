@@ -40,7 +40,7 @@ static std::string findLonely(const DriverOptions &options) {
     return "'--plan-pipeline' plans one job";
   if (!options.timeline.empty())
     return "'--timeline' draws one job's step";
-  if (!options.plan && options.emit != Phase::executable)
+  if (!options.plan && options.emit != &phases::executable)
     return ("'--emit=" + getPhase(options.emit).name + "' takes one job").str();
   if (!options.jobFlags.empty())
     return "'--" + options.jobFlags.front().name + "' sets a clause of one job";
@@ -59,8 +59,8 @@ ExitCode hfta::chooseJobs(const DriverOptions &options, ast::JobFile &file,
     return keepOne(options, file, errors);
   if (file.trains.size() < 2)
     return ExitCode::done;
-  bool isLibrary =
-      !options.plan && !options.planPipeline && options.emit == Phase::library;
+  bool isLibrary = !options.plan && !options.planPipeline &&
+                   options.emit == &phases::library;
   std::string lonely =
       isLibrary ? "a library has one job" : findLonely(options);
   if (lonely.empty())

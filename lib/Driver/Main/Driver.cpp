@@ -5,6 +5,7 @@
 #include "Hfta/Driver/Gradients/CheckGradients.h"
 #include "Hfta/Driver/Plan/PlanProfile.h"
 #include "Hfta/Driver/Plan/SimulateWorkload.h"
+#include "Hfta/InitAll.h"
 #include "Hfta/Language/SettingTables.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -126,6 +127,7 @@ static ExitCode act(const DriverOptions &options) {
 
 int hfta::runDriver(int argc, const char *const *argv) {
   installHandlers();
+  registerAllTargets();
   DriverOptions options;
   ExitCode code = parseCommandLine(
       llvm::ArrayRef(argv, argc).drop_front(argc > 0), options, llvm::errs());

@@ -52,7 +52,7 @@ llvm::Error hfta::checkCosts(const MeasuredCosts &costs, llvm::StringRef model,
 bool hfta::takesKfacCosts(const DriverOptions &options,
                           const LoadedModule &loaded) {
   if (options.costs.empty() || options.planPipeline ||
-      loaded.phase != Phase::import || options.inputKind == InputKind::mlir ||
+      loaded.phase != &phases::import || options.inputKind == InputKind::mlir ||
       loaded.pipeline.plansStages || !loaded.pipeline.planFile.empty())
     return false;
   FailureOr<Job> job = Job::read(*loaded.module);
@@ -63,7 +63,7 @@ bool hfta::takesKfacCosts(const DriverOptions &options,
 bool hfta::takesBudgetCosts(const DriverOptions &options,
                             const LoadedModule &loaded) {
   if (options.costs.empty() || options.planPipeline ||
-      loaded.phase != Phase::import || options.inputKind == InputKind::mlir)
+      loaded.phase != &phases::import || options.inputKind == InputKind::mlir)
     return false;
   FailureOr<Job> job = Job::read(*loaded.module);
   return succeeded(job) && job->training && job->hasBudget() &&

@@ -46,7 +46,7 @@ ExitCode hfta::refuseCosts(llvm::raw_ostream &errors) {
 }
 
 bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
-  if (loaded.phase != Phase::import || !options.cuts.empty() ||
+  if (loaded.phase != &phases::import || !options.cuts.empty() ||
       options.inputKind == InputKind::mlir)
     return false;
   const PipelineRequest &pipeline = loaded.pipeline;
@@ -289,10 +289,10 @@ static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return failure();
-  OwningOpRef<ModuleOp> copy = lowerCopy(module, [](OpPassManager &passes) {
+  OwningOpRef<ModuleOp> copy = lowerCopy(module, [&](OpPassManager &passes) {
     buildFusedPipeline(passes, FusedPipelineOptions());
     buildTrainPipeline(passes, TrainPipelineOptions());
-    buildPlannedPipeline(passes, PlannedPipelineOptions());
+    buildPlannedPipeline(passes, *Target::read(module));
     buildScheduledPipeline(passes, ScheduledPipelineOptions());
   });
   if (!copy)
@@ -320,7 +320,7 @@ ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
   for (bool isLast : {job.recompute != "auto", true}) {
     FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
     if (failed(peaks))
-      return getPhase(Phase::scheduled).failure;
+      return phases::scheduled.failure;
     auto largest = llvm::max_element(*peaks);
     if (*largest <= job.clusterMemory)
       return ExitCode::done;
@@ -587,5 +587,5 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
        model.getLastLayers(),
        model.isMeasured() ? "the program that was measured" : "the model"},
       loaded);
-  return isRefused ? getPhase(Phase::scheduled).failure : code;
+  return isRefused ? phases::scheduled.failure : code;
 }

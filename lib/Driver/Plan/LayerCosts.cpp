@@ -11,6 +11,7 @@
 #include "Hfta/Pipelines/Pipelines.h"
 #include "Hfta/Planning/Common/ReferenceRates.h"
 #include "Hfta/Support/TaskNames.h"
+#include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Hfta/Transforms/Pipeline/CutPoints.h"
 
@@ -21,9 +22,6 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
-using planning::kBytesPerSecond;
-using planning::kFlopsPerSecond;
-using planning::kSecondsPerKernel;
 using planning::Layer;
 using planning::LayerModel;
 using planning::MeasuredCosts;
@@ -131,10 +129,25 @@ double LayerReader::read(ModuleOp module) {
 // Times
 //===----------------------------------------------------------------------===//
 
+/// Returns the rates of the module's devices: of the first one for which its
+/// target knows them, else planning's reference rates.
+static DeviceRates getRates(ModuleOp module) {
+  const Target *target = Target::read(module);
+  if (target && !target->getRates().empty())
+    return target->getRates().front();
+  return {"",
+          planning::kBytesPerSecond,
+          planning::kFlopsPerSecond,
+          planning::kFlopsPerSecond,
+          planning::kFlopsPerSecond,
+          planning::kSecondsPerKernel};
+}
+
 /// Estimates times from documented rates. A micro-batch takes at least the time
 /// to read the weights, however few samples it has.
 static void estimateTimes(ModuleOp module, int64_t copies, double samples,
                           std::vector<Layer> &layers) {
+  const DeviceRates rates = getRates(module);
   llvm::StringMap<TaskCost> costs;
   for (const TaskCost &cost : getTaskCosts(module, copies))
     costs[cost.name] = cost;
@@ -145,10 +158,10 @@ static void estimateTimes(ModuleOp module, int64_t copies, double samples,
       auto weights = static_cast<double>(cost.parameterBytes);
       double bytes =
           static_cast<double>(cost.bytesRead + cost.bytesWritten) - weights;
-      least += static_cast<double>(cost.kernels) * kSecondsPerKernel +
-               weights / kBytesPerSecond;
-      each += std::max(static_cast<double>(cost.flops) / kFlopsPerSecond,
-                       bytes / kBytesPerSecond) /
+      least += static_cast<double>(cost.kernels) * rates.launch +
+               weights / rates.bytes;
+      each += std::max(static_cast<double>(cost.flops) / rates.flops,
+                       bytes / rates.bytes) /
               samples;
     };
     add(parts::kForward, layer.leastForward, layer.forward, samples);
@@ -396,8 +409,8 @@ FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
     return failure();
   auto samples = static_cast<double>(job->getMicroBatch());
   model.optimizerStates = LayerReader(*copy, samples, model.layers).read(*copy);
-  if (failed(lowerQuietly(*copy, [](OpPassManager &passes) {
-        buildPlannedPipeline(passes, PlannedPipelineOptions());
+  if (failed(lowerQuietly(*copy, [&](OpPassManager &passes) {
+        buildPlannedPipeline(passes, *Target::read(*copy));
       })))
     return failure();
   estimateTimes(*copy, job->copies, samples, model.layers);

@@ -43,7 +43,9 @@ static constexpr int64_t kParts = 256;
 /// Measures the scratch memory of a module's kernels by lowering them in a
 /// clone. Returns false if that fails.
 bool MemoryPlanner::measureScratch(ModuleOp planned) {
-  OwningOpRef<ModuleOp> copy = lowerCopy(planned, buildScratchPipeline);
+  OwningOpRef<ModuleOp> copy = lowerCopy(planned, [&](OpPassManager &passes) {
+    Target::read(planned)->addScratchPasses(passes);
+  });
   std::optional<int64_t> bytes = copy ? findScratch(*copy) : std::nullopt;
   scratchBytes = std::max(scratchBytes, bytes.value_or(0));
   return bytes.has_value();
@@ -54,7 +56,6 @@ bool MemoryPlanner::measureScratch(ModuleOp planned) {
 std::optional<MemoryPlanner::Attempt>
 MemoryPlanner::attempt(const SpillPlan *plan) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  (*copy)->setAttr(HftaDialect::kTargetAttrName, target);
   if (plan)
     noteSpillPlan(*copy, *plan);
   ScopedDiagnosticHandler silent(module.getContext(),
@@ -64,7 +65,7 @@ MemoryPlanner::attempt(const SpillPlan *plan) {
     options.cuts = cuts;
     options.plansMemory = plan != nullptr;
     buildTrainPipeline(passes, options);
-    buildPlannedPipeline(passes, {});
+    buildPlannedPipeline(passes, *Target::read(*copy));
   }));
   if (!isPlanned)
     return std::nullopt;

@@ -17,13 +17,12 @@
 namespace mlir::hfta {
 
 /// Finds the plan for a job's memory budget that the pass hfta-plan-spill
-/// applies. Lowers clones of the fused module for a target, until their
+/// applies. Lowers clones of the fused module for its target, until their
 /// schedules of transfers show how much memory the program needs.
 class MemoryPlanner {
 public:
-  MemoryPlanner(ModuleOp module, const Job &job, TargetAttr target,
-                std::vector<std::string> cuts)
-      : module(module), job(job), target(target), cuts(std::move(cuts)) {}
+  MemoryPlanner(ModuleOp module, const Job &job, std::vector<std::string> cuts)
+      : module(module), job(job), cuts(std::move(cuts)) {}
 
   /// Notes the plan on the module and returns true. Returns false if
   /// hfta-plan-spill isn't needed: then everything that can be spilled is.
@@ -54,7 +53,6 @@ private:
 
   ModuleOp module;
   const Job &job;
-  TargetAttr target;
   std::vector<std::string> cuts;
   SpillProblem problem;
   /// All plans that have been lowered, with their results.

@@ -10,7 +10,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Planning/Kfac/KfacSimulation.h"
-#include "Hfta/Target/Gpu.h"
+#include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Kfac/PlannedKfac.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -78,15 +78,17 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
   return success();
 }
 
-/// Prints a lower bound for the time of each task on well-known GPUs.
-static void printGpuTimes(llvm::ArrayRef<TaskCost> costs, raw_ostream &os) {
+/// Prints a lower bound for the time of each task on the target's well-known
+/// devices.
+static void printTimes(llvm::ArrayRef<TaskCost> costs,
+                       llvm::ArrayRef<DeviceRates> devices, raw_ostream &os) {
   os << llvm::formatv("\n{0,-28}{1,10}", "least us, by GPU", "kernels");
-  for (const GpuRates &rates : getGpuRates())
-    os << llvm::formatv("{0,18}", (rates.chip + " (" + rates.name + ")").str());
+  for (const DeviceRates &rates : devices)
+    os << llvm::formatv("{0,18}", rates.name);
   os << '\n';
   for (const TaskCost &cost : costs) {
     os << llvm::formatv("  {0,-26}{1,10}", cost.name, cost.kernels);
-    for (double seconds : cost.gpuSeconds)
+    for (double seconds : cost.deviceSeconds)
       os << llvm::formatv("{0,18:f1}", seconds * 1e6);
     os << '\n';
   }
@@ -102,10 +104,9 @@ static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
                         cost.name, cost.kernels, cost.flops, cost.bytesRead,
                         cost.bytesWritten, cost.parameterBytes,
                         cost.activationBytes);
-  // A module without target is for the CPU.
-  TargetAttr target = TargetAttr::get(module);
-  if (target && target.getKind() == TargetKind::cuda)
-    printGpuTimes(costs, os);
+  if (const Target *target = Target::read(module);
+      target && !target->getRates().empty())
+    printTimes(costs, target->getRates(), os);
 }
 
 /// Prints how replicas share the work of a preconditioner, and how long this

@@ -11,10 +11,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Estimates the seconds of a task for all copies from documented rates: the
-/// overhead of each kernel, plus the longer of the times for computing and for
-/// moving bytes.
+/// Estimates the seconds of a task for all copies: on a target's devices, the
+/// least time on the first of them; else, from documented rates, the overhead
+/// of each kernel, plus the longer of the times for computing and for moving
+/// bytes.
 static double estimateSeconds(const TaskCost &cost) {
+  if (!cost.deviceSeconds.empty())
+    return cost.deviceSeconds.front();
   auto bytes = static_cast<double>(cost.bytesRead + cost.bytesWritten);
   return static_cast<double>(cost.kernels) * planning::kSecondsPerKernel +
          std::max(static_cast<double>(cost.flops) / planning::kFlopsPerSecond,

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels/AlikeSums.h"
 #include "Kernels/KernelRows.h"
@@ -59,18 +60,11 @@ constexpr Room kRoom = {48, 64};
 /// keeps in registers until it stores them all.
 constexpr Room kRoomForSmall = {72, 112};
 
-/// Options of the pass: which ops join a kernel in addition to those that
-/// always do.
-struct Joins {
-  bool byElements; ///< all values have one shape, or are values of rows
-  bool sums;       ///< reductions of a common tensor along the same axes
-  bool small;      ///< unrelated small ops
-};
-
 class KernelFormer {
 public:
-  KernelFormer(func::FuncOp task, const SymbolTable &symbols, Joins joins)
-      : task(task), symbols(symbols), joins(joins) {}
+  KernelFormer(func::FuncOp task, const SymbolTable &symbols,
+               const FormingPolicy &policy)
+      : task(task), symbols(symbols), policy(policy) {}
 
   /// Prepares the task: moves writes to its end, splits large reductions, and
   /// brings reductions of the same tensor together.
@@ -119,7 +113,7 @@ private:
   func::FuncOp task;
   const SymbolTable &symbols;
   const CopyUses *uses = nullptr;
-  Joins joins;
+  FormingPolicy policy;
   Room room = kRoom;
   bool isFull = false; ///< whether an op could not join for lack of room
   /// Whether all writes are at the task's end, so that any op may be moved
@@ -173,7 +167,7 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
     return getResultShape(root);
   if (auto parts = dyn_cast<PartSumsOp>(root))
     return parts.getInput().getType().getShape();
-  if (joins.byElements && areRowsStorable(root))
+  if (policy.threadsShareRows && areRowsStorable(root))
     return cast<ReduceOp>(root).getInput().getType().getShape();
   return {};
 }
@@ -183,7 +177,7 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
 /// else uses the op.
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   if (isElementwise(root) || isa<PartSumsOp>(root) ||
-      (joins.byElements && getResultShape(op) == getResultShape(root)))
+      (policy.threadsShareRows && getResultShape(op) == getResultShape(root)))
     return comesBeforeUsers(op, root);
   return isUsedIn(op, root) ||
          (!getElements(root).empty() && comesBeforeUsers(op, root) &&
@@ -198,41 +192,41 @@ bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
   return !isUsedOutside;
 }
 
-/// Whether `op` is a reduction of rows that the kernel can use row by row. With
-/// `byElements`, several threads share a row: this requires enough rows, and a
-/// kernel without a product.
+/// Whether `op` is a reduction of rows that the kernel can use row by row. If
+/// threads share rows, this requires enough rows, and a kernel without a
+/// product.
 bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
   auto reduce = dyn_cast<ReduceOp>(op);
   ArrayRef<int64_t> elements = getElements(root);
   if (!reduce || !isOfRows(op, elements))
     return false;
-  return !joins.byElements ||
+  return !policy.threadsShareRows ||
          (reduce.getType().getShape().size() < elements.size() &&
           haveRowsThreads(reduce) &&
           llvm::none_of(membersOf[root], isProducer));
 }
 
 /// Whether `op` is a product, convolution or pooling that can join. A kernel
-/// has at most one of these. With `byElements`, it must have as many elements
-/// as the kernel, and no sum may be beside it: a product without sums is
-/// computed by tiles.
+/// has at most one of these. If threads share rows, it must have as many
+/// elements as the kernel, and no sum may be beside it: a product without sums
+/// is computed by tiles.
 bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
   if (!isProducer(op) || !(isElementwise(root) || isa<PartSumsOp>(root)))
     return false;
   int64_t elements = ShapedType::getNumElements(getElements(root));
-  return (!joins.byElements || countElements(op) == elements) &&
+  return (!policy.threadsShareRows || countElements(op) == elements) &&
          llvm::none_of(membersOf[root], [&](Operation *member) {
            return isProducer(member) ||
-                  (joins.byElements &&
+                  (policy.threadsShareRows &&
                    (isa<ReduceOp>(member) || isScatteredSum(member)));
          });
 }
 
 /// Whether `op` is a sum that can join the kernel of `root` because their
-/// results have the same shape. With `byElements`, each of its elements is then
-/// computed only once.
+/// results have the same shape. If threads share rows, each of its elements is
+/// then computed only once.
 bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
-  return joins.byElements && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
+  return policy.threadsShareRows && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
          (isElementwise(root) || isa<ReduceOp>(root)) &&
          llvm::none_of(membersOf[root], isProducer) &&
          getResultShape(op) == getResultShape(root);
@@ -248,9 +242,9 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
       !isSumOfElements(op, root) && !isProducerFor(op, root))
     return false;
   if (auto sums = dyn_cast<PartSumsOp>(root);
-      sums && !(joins.byElements && canHaveParts(sums, op)))
+      sums && !(policy.threadsShareRows && canHaveParts(sums, op)))
     return false;
-  if (joins.byElements &&
+  if (policy.threadsShareRows &&
       !areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)))
     return false;
   // A shared value is computed once, not once per copy.
@@ -330,7 +324,8 @@ void KernelFormer::grow(Operation *root) {
 Operation *KernelFormer::findSpread(Value term, Operation *root) {
   for (Operation *member : membersOf[root])
     if (auto sum = dyn_cast<ReduceOp>(member);
-        sum && joins.byElements && getResultShape(sum) == getResultShape(root))
+        sum && policy.threadsShareRows &&
+        getResultShape(sum) == getResultShape(root))
       if (Operation *source = getSumSource(term, sum))
         return source;
   return nullptr;
@@ -370,7 +365,8 @@ bool KernelFormer::feeds(Operation *op, Operation *root) const {
 }
 
 /// Lets earlier reductions join that read the same tensor as one of the
-/// kernel's reductions or, with `joins.small`, are small and like one of them.
+/// kernel's reductions or, with `policy.joinsSmallOps`, are small and like one
+/// of them.
 void KernelFormer::growBySums(Operation *root) {
   SmallVector<Operation *> sums;
   for (Operation *member : membersOf[root])
@@ -384,7 +380,7 @@ void KernelFormer::growBySums(Operation *root) {
         areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)) &&
         llvm::any_of(sums, [&](Operation *sum) {
           return readAlike(op, sum) ||
-                 (joins.small && areSmallAndAlike(op, sum));
+                 (policy.joinsSmallOps && areSmallAndAlike(op, sum));
         });
     if (!isFree || !comesBeforeUsers(op, root) || feeds(op, root) ||
         !hasRoom(membersOf[root], op) ||
@@ -566,10 +562,11 @@ void KernelFormer::emit(Operation *root) {
 }
 
 void KernelFormer::prepare() {
-  areWritesLast = (joins.sums || joins.small) && sinkWrites(task);
+  areWritesLast =
+      (policy.joinsReductions || policy.joinsSmallOps) && sinkWrites(task);
   sinkStoredValues(task, areWritesLast);
   splitReductions(task);
-  if (joins.sums && areWritesLast)
+  if (policy.joinsReductions && areWritesLast)
     gatherSums(task);
 }
 
@@ -590,9 +587,9 @@ void KernelFormer::form(const CopyUses *copiesUses) {
     membersOf[&op].insert(&op);
     roots.push_back(&op);
     grow(&op);
-    if (joins.sums && areWritesLast)
+    if (policy.joinsReductions && areWritesLast)
       growBySums(&op);
-    if (joins.small && areWritesLast)
+    if (policy.joinsSmallOps && areWritesLast)
       growBySmall(&op);
   }
   for (Operation *root : roots)
@@ -608,6 +605,9 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const Target *target = Target::read(module);
+    if (!target)
+      return signalPassFailure();
     SmallVector<func::FuncOp> tasks;
     for (auto function : module.getOps<func::FuncOp>())
       if (function->hasAttr(HftaDialect::kTaskAttrName))
@@ -617,7 +617,7 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
     DenseMap<Attribute, VariableOp> stored;
     for (func::FuncOp task : tasks) {
       storeLargeConstants(task, symbols, stored);
-      formers.push_back({task, symbols, {byElements, joinsSums, joinsSmall}});
+      formers.push_back({task, symbols, target->getForming()});
       formers.back().prepare();
     }
     std::optional<CopyUses> uses;

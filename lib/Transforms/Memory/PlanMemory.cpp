@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Support/TaskNames.h"
+#include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Memory/AllocateIntervals.h"
 #include "Memory/SegmentWriters.h"
@@ -53,9 +54,10 @@ struct Place {
 /// have segments of their own.
 class SegmentTable {
 public:
-  /// With `stateInSlabs`, values that copies keep from step to step are in
+  /// With `putsStateInSlabs`, values that copies keep from step to step are in
   /// slabs, too.
-  explicit SegmentTable(bool stateInSlabs) : stateInSlabs(stateInSlabs) {}
+  explicit SegmentTable(bool putsStateInSlabs)
+      : putsStateInSlabs(putsStateInSlabs) {}
 
   /// Returns the distance of two copies' values in bytes. Scalars of all copies
   /// are packed, so that a copy axis is an array of them; a tensor of each copy
@@ -157,9 +159,10 @@ private:
                ReplicasAttr holders = {},
                Residency residency = Residency::resident) {
     // A segment that isn't resident is moved for a turn's copies at a time.
-    bool hasSlabs = arrayed && (SegmentAttr::livesWithinStep(role) ||
-                                residency != Residency::resident ||
-                                (stateInSlabs && SegmentAttr::isState(role)));
+    bool hasSlabs =
+        arrayed && (SegmentAttr::livesWithinStep(role) ||
+                    residency != Residency::resident ||
+                    (putsStateInSlabs && SegmentAttr::isState(role)));
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
@@ -181,7 +184,7 @@ private:
     segment.bytes = segment.copyBytes * copies;
   }
 
-  bool stateInSlabs;
+  bool putsStateInSlabs;
   SmallVector<Segment> segments;
 };
 
@@ -522,7 +525,10 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SegmentTable segments(stateInSlabs);
+    const Target *target = Target::read(module);
+    if (!target)
+      return signalPassFailure();
+    SegmentTable segments(target->getForming().putsStateInSlabs);
     llvm::StringMap<Place> variables;
     FailureOr<llvm::StringMap<StringRef>> writers = findSegmentWriters(module);
     if (failed(writers))

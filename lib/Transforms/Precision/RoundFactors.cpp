@@ -1,6 +1,7 @@
 //===- RoundFactors.cpp - Rounded operands of products --------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
 
 namespace mlir::hfta {
@@ -16,6 +17,10 @@ struct RoundFactorsPass : hfta::impl::HftaRoundFactorsBase<RoundFactorsPass> {
   using HftaRoundFactorsBase::HftaRoundFactorsBase;
 
   void runOnOperation() override {
+    const Target *target = Target::read(getOperation());
+    if (!target)
+      return signalPassFailure();
+    storesNarrow = target->getForming().storesNarrowFactors;
     SmallVector<Operation *> products;
     getOperation()->walk([&](Operation *op) {
       if (op->hasTrait<ProductTrait>() &&
@@ -39,10 +44,12 @@ private:
       return RoundToTf32Op::create(builder, loc, value);
     Value narrow = CastOp::create(builder, loc, value, type);
     Value wide = CastOp::create(builder, loc, narrow, builder.getF32Type());
-    if (narrowsMemory)
+    if (storesNarrow)
       wide.getDefiningOp()->setAttr(HftaDialect::kRepeatedAttrName,
                                     builder.getUnitAttr());
     return wide;
   }
+
+  bool storesNarrow = false;
 };
 } // namespace

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(convert-hfta-to-linalg{whole-products}))' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -pass-pipeline='builtin.module(hfta-set-target{target=cuda},func.func(convert-hfta-to-linalg))' | FileCheck %s -enable-var-scope
 
 // One op on padded data; nothing is packed, and nothing cut into pieces.
 // CHECK-LABEL: func.func @convolution(

@@ -20,37 +20,37 @@ module attributes {a = #hfta.cache<32768 bytes, 0 ways, 64 a line>} {}
 
 // target_c1
 // expected-error@+1 {{vectors have 16, 32 or 64 bytes, got 24}}
-module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 24, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">} {}
+module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 24, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">>} {}
 
 // -----
 
 // target_c2
 // expected-error@+1 {{expected at least 8 vector registers, got 4}}
-module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_registers = 4, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">} {}
+module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 16, vector_registers = 4, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">>} {}
 
 // -----
 
 // target_c2
 // expected-error@+1 {{expected at least one FMA unit, got 0}}
-module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_registers = 16, fma_units = 0, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">} {}
+module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 16, vector_registers = 16, fma_units = 0, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">>} {}
 
 // -----
 
 // target_c3
 // expected-error@+1 {{a cache of 16384 bytes comes after a larger one of 32768}}
-module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>, <16384 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">} {}
+module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>, <16384 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">>} {}
 
 // -----
 
 // target_c3
 // expected-error@+1 {{caches have lines of 64 and of 128 bytes}}
-module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>, <65536 bytes, 8 ways, 128 a line>], features = "", llvm_features = "">} {}
+module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>, <65536 bytes, 8 ways, 128 a line>], features = "", llvm_features = "">>} {}
 
 // -----
 
 // target_c4
 // expected-error@+1 {{expected as many LLVM features as features, got '+avx' for 'avx,avx2'}}
-module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 32, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "avx,avx2", llvm_features = "+avx">} {}
+module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 32, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "avx,avx2", llvm_features = "+avx">>} {}
 
 // -----
 
@@ -60,4 +60,4 @@ module attributes {hfta.target = "x86-64"} {}
 // -----
 
 // expected-error@+1 {{'hfta.target' must be a #hfta.target attribute of a module}}
-func.func private @f() attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">}
+func.func private @f() attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">>}

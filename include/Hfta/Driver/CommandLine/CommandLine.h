@@ -37,13 +37,6 @@ struct ConstantBinding {
   std::string path;
 };
 
-/// The kinds of GPU code that `--gpu-code` asks for.
-struct GpuCode {
-  bool cubin = true, ptx = true;
-  bool emulated = false; ///< code for the emulated GPU, instead of both
-  bool isGiven = false;  ///< whether the option was given
-};
-
 /// A job that hftac has written itself, for a model on the command line. Its
 /// program runs in this process, and its dropout layers pass on their inputs
 /// unchanged.
@@ -59,12 +52,12 @@ struct DriverOptions {
   InputKind inputKind = InputKind::job;
   std::string job;    ///< the job of a job file to compile; empty: all jobs
   std::string output; ///< "-" for standard output
-  TargetKind target = TargetKind::cpu;
-  Phase emit = Phase::executable; ///< a phase on the target's path
-  std::string cpu;                ///< empty if not given
-  std::vector<std::string> chips; ///< names of GPU chips; empty if not given
-  GpuCode gpuCode;
-  std::string ptxas; ///< path of NVIDIA's assembler; empty: search for it
+  /// The target of `--target`; without it the default one. An .mlir input that
+  /// names its target is compiled for that.
+  const Target *target = getTargets().front();
+  bool isTargetGiven = false;
+  Phase emit = &phases::executable; ///< a phase on the target's path
+  TargetOptions targetOptions;
   std::string dataDirectory;
   std::vector<JobFlag> jobFlags;
   std::vector<ConstantBinding> constants;

@@ -1,8 +1,9 @@
-//===- Target.cpp - The processor that code is generated for --------------===//
+//===- Target.cpp - Attributes of devices that code is made for -----------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -26,11 +27,11 @@ LogicalResult CacheAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 // Checks constraints (C1) to (C4) of the attribute.
-LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 TargetKind, int64_t vectorBytes,
-                                 int64_t vectorRegisters, int64_t fmaUnits,
-                                 ArrayRef<CacheAttr> caches, StringRef features,
-                                 StringRef llvmFeatures) {
+LogicalResult
+ProcessorAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      int64_t vectorBytes, int64_t vectorRegisters,
+                      int64_t fmaUnits, ArrayRef<CacheAttr> caches,
+                      StringRef features, StringRef llvmFeatures) {
   if (!llvm::is_contained({16, 32, 64}, vectorBytes))
     return emitError() << "vectors have 16, 32 or 64 bytes, got "
                        << vectorBytes;
@@ -58,12 +59,36 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+bool ProcessorAttr::hasFeature(StringRef name) const {
+  return llvm::is_contained(llvm::split(getFeatures(), ','), name);
+}
+
+// Checks constraints (C1) and (C2) of the attribute.
+LogicalResult GpuAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              ArrayRef<StringAttr> chips, int64_t warpThreads,
+                              int64_t sharedBytes, ArrayRef<StringAttr>) {
+  if (chips.empty())
+    return emitError() << "expected at least one chip";
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (StringAttr chip : chips)
+    if (!seen.insert(chip).second)
+      return emitError() << "names the chip " << chip << " twice";
+  if (warpThreads < 1 || !llvm::isPowerOf2_64(warpThreads))
+    return emitError() << "a warp has a power of two of threads, got "
+                       << warpThreads;
+  if (sharedBytes < 1)
+    return emitError() << "blocks have shared memory, got " << sharedBytes
+                       << " bytes";
+  return success();
+}
+
+bool GpuAttr::hasTensorUnit(StringRef name) const {
+  return llvm::any_of(getTensorUnits(),
+                      [&](StringAttr unit) { return unit.getValue() == name; });
+}
+
 TargetAttr TargetAttr::get(Operation *module) {
   return module
              ? module->getAttrOfType<TargetAttr>(HftaDialect::kTargetAttrName)
              : TargetAttr();
-}
-
-bool TargetAttr::hasFeature(StringRef name) const {
-  return llvm::is_contained(llvm::split(getFeatures(), ','), name);
 }

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-set-target=cpu=x86-64-v3 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=options=cpu=x86-64-v3 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
 
 // A matrix whose rows are far apart is copied, a block of columns after the
 // other, before all rows of the result use it.

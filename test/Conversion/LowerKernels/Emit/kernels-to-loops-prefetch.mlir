@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-set-target=cpu=x86-64-v4 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=options=cpu=x86-64-v4 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
 
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -1,5 +1,5 @@
-// RUN: hfta-opt %s -hfta-set-target="cpu=x86-64-v3 last-cache-bytes=5333248" -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -hfta-set-target="cpu=x86-64-v4 last-cache-bytes=5333248" -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -check-prefix=CHECK-WIDE
+// RUN: hfta-opt %s -hfta-set-target="options=cpu=x86-64-v3 last-cache-bytes=5333248" -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target="options=cpu=x86-64-v4 last-cache-bytes=5333248" -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -check-prefix=CHECK-WIDE
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

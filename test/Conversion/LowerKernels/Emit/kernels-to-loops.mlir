@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-set-target=cpu=x86-64-v3 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-set-target=options=cpu=x86-64-v3 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
 
 #lhs = affine_map<(m, k, n) -> (m, k)>
 #rhs = affine_map<(m, k, n) -> (k, n)>

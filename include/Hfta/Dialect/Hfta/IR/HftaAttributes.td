@@ -437,12 +437,6 @@ def Hfta_ComparePredicateAttr
 // Target
 //===----------------------------------------------------------------------===//
 
-def Hfta_TargetKind : I32EnumAttr<"TargetKind", "kind of device", [
-    I32EnumAttrCase<"cpu", 0>, I32EnumAttrCase<"cuda", 1>]> {
-  let cppNamespace = "::mlir::hfta";
-  let genSpecializedAttr = 0;
-}
-
 def Hfta_CacheAttr : Hfta_Attr<"Cache", "cache"> {
   let summary = "One level of a processor's data caches";
   let description = [{
@@ -458,27 +452,23 @@ def Hfta_CacheAttr : Hfta_Attr<"Cache", "cache"> {
   let genVerifyDecl = 1;
 }
 
-def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
-  let summary = "The processor that code is made for";
+def Hfta_ProcessorAttr : Hfta_Attr<"Processor", "processor"> {
+  let summary = "A processor that code is made for";
   let description = [{
-    A module's `hfta.target`, from phase `linalg` on. Generated code depends on
-    it and on nothing else of a machine; computed values, to the last bit, don't
-    depend on it, except for the kind: sums on a GPU may have another order than
-    those on a CPU.
+    Generated code depends on it and on nothing else of a machine; computed
+    values, to the last bit, don't depend on it.
 
     ```mlir
-    module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 64,
-        vector_registers = 32, fma_units = 2,
+    #hfta.processor<vector_bytes = 64, vector_registers = 32, fma_units = 2,
         caches = [<49152 bytes, 12 ways, 64 a line>,
                   <1048576 bytes, 16 ways, 64 a line>],
-        features = "avx2,fma,avx512f", llvm_features = "+avx2,+fma,+avx512f">}
+        features = "avx2,fma,avx512f", llvm_features = "+avx2,+fma,+avx512f">
     ```
 
     `fma_units` are a core's pipes for vectors. `caches` are the data caches
     that a core uses, the first level first. `features` are the instructions
     that code may use, by the names of /proc/cpuinfo, which a program checks
-    before it runs; `llvm_features` are the same for LLVM. In a module for GPUs
-    (`cuda`) all this describes the host, which runs no kernels.
+    before it runs; `llvm_features` are the same for LLVM.
 
     Constraints:
     - (C1) vectors have 16, 32 or 64 bytes.
@@ -487,24 +477,75 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
       it, and all have lines of one length.
     - (C4) there are as many LLVM features as features.
   }];
-  let parameters = (ins EnumParameter<Hfta_TargetKind>:$kind,
-                        "int64_t":$vectorBytes, "int64_t":$vectorRegisters,
+  let parameters = (ins "int64_t":$vectorBytes, "int64_t":$vectorRegisters,
                         "int64_t":$fmaUnits,
                         ArrayRefParameter<"::mlir::hfta::CacheAttr">:$caches,
                         StringRefParameter<>:$features,
                         StringRefParameter<>:$llvmFeatures);
   let assemblyFormat = [{
-    `<` $kind `,` `vector_bytes` `=` $vectorBytes `,` `vector_registers` `=`
+    `<` `vector_bytes` `=` $vectorBytes `,` `vector_registers` `=`
     $vectorRegisters `,` `fma_units` `=` $fmaUnits `,` `caches` `=` `[` $caches
     `]` `,` `features` `=` $features `,` `llvm_features` `=` $llvmFeatures `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Returns a module's target, or null if it has none or `module` is null.
-    static TargetAttr get(::mlir::Operation *module);
     /// Returns whether code may use the instructions with this name in
     /// /proc/cpuinfo.
     bool hasFeature(::llvm::StringRef name) const;
+  }];
+}
+
+def Hfta_GpuAttr : Hfta_Attr<"Gpu", "gpu"> {
+  let summary = "GPUs that kernels are made for";
+  let description = [{
+    A program has code for all of `chips`. The numbers are those that all of
+    them have: threads of a warp, which execute one instruction together, and
+    bytes of memory that the threads of a block share. `tensor_units` are the
+    groups of threads whose instructions multiply tiles of matrices, on any of
+    the chips: `warp`, `warp_group`.
+
+    ```mlir
+    #hfta.gpu<chips = ["sm_80", "sm_90a"], warp_threads = 32,
+              shared_bytes = 49152, tensor_units = ["warp", "warp_group"]>
+    ```
+
+    Constraints:
+    - (C1) there is at least one chip, and none is named twice.
+    - (C2) a warp has a power of two of threads, and blocks have shared memory.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$chips,
+                        "int64_t":$warpThreads, "int64_t":$sharedBytes,
+                        ArrayRefParameter<"::mlir::StringAttr">:$tensorUnits);
+  let assemblyFormat = [{
+    `<` `chips` `=` `[` $chips `]` `,` `warp_threads` `=` $warpThreads `,`
+    `shared_bytes` `=` $sharedBytes `,` `tensor_units` `=` `[`
+    $tensorUnits `]` `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool hasTensorUnit(::llvm::StringRef name) const;
+  }];
+}
+
+def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
+  let summary = "The kind of device, and the machines, that code is made for";
+  let description = [{
+    A module's `hfta.target`, from phase `train` on. `name` is the target's, as
+    in `--target`: it decides how kernels are formed, lowered and compiled, and
+    so the order of sums. `machine` is what the target has to know of the
+    devices (`#hfta.processor`, `#hfta.gpu`, or an attribute of its own).
+
+    ```mlir
+    module attributes {hfta.target = #hfta.target<"cuda", #hfta.gpu<
+        chips = ["sm_90"], warp_threads = 32, shared_bytes = 49152,
+        tensor_units = ["warp"]>>}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "::mlir::Attribute":$machine);
+  let assemblyFormat = "`<` $name `,` $machine `>`";
+  let extraClassDeclaration = [{
+    /// Returns a module's target, or null if it has none or `module` is null.
+    static TargetAttr get(::mlir::Operation *module);
   }];
 }
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 MAPS = {"n": "{0}, {1}", "t": "{1}, {0}"}
-PIPELINE = ("builtin.module(hfta-set-target{{cpu={cpu}}},func.func(convert-hfta-to-linalg,canonicalize,cse,"
+PIPELINE = ("builtin.module(hfta-set-target{{options=cpu={cpu}}},func.func(convert-hfta-to-linalg,canonicalize,cse,"
             "hfta-fuse-elementwise,canonicalize,cse,hfta-distribute-kernels,"
             "canonicalize,cse),hfta-bufferize-kernels,func.func(canonicalize,cse,"
             "hfta-kernels-to-loops,canonicalize,cse))")

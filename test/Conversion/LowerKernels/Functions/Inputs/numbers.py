@@ -222,7 +222,7 @@ class Library:
     def __init__(self, options, source, cpu):
         base = options.work / f"kernels-{cpu}"
         lowered = run(options.hfta_opt, source, "-convert-hfta-to-linalg",
-                      f"-hfta-set-target=cpu={cpu} "
+                      f"-hfta-set-target=options=cpu={cpu} "
                       f"last-cache-bytes={LAST_CACHE_BYTES}",
                       "-hfta-lower-kernels")
         ir = run(options.mlir_translate, "--mlir-to-llvmir",

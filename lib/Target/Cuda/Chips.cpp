@@ -1,7 +1,6 @@
-//===- Gpu.cpp - GPUs for which code is made ------------------------------===//
+//===- Chips.cpp - NVIDIA GPUs for which code is made ---------------------===//
 
-#include "Hfta/Target/Gpu.h"
-#include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Cuda/Chips.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -19,23 +18,8 @@ static constexpr GpuChip chips[] = {
 
 llvm::ArrayRef<GpuChip> hfta::getGpuChips() { return chips; }
 
-llvm::ArrayRef<GpuRates> hfta::getGpuRates() {
-  static constexpr GpuRates rates[] = {
-      {"A100", "sm_80", 2.039e12, 19.5e12, 156e12, 312e12},
-      {"H100", "sm_90", 3.35e12, 67e12, 495e12, 989e12}};
-  return rates;
-}
-
 const GpuChip *hfta::findGpuChip(llvm::StringRef name) {
   const GpuChip *found = llvm::find_if(
       chips, [&](const GpuChip &chip) { return chip.name == name; });
   return found == std::end(chips) ? nullptr : found;
-}
-
-TargetAttr hfta::getGpuTarget(MLIRContext *context) {
-  TargetAttr host = getCpuTarget(context, kBaseCpu);
-  return TargetAttr::get(context, TargetKind::cuda, host.getVectorBytes(),
-                         host.getVectorRegisters(), host.getFmaUnits(),
-                         host.getCaches(), host.getFeatures(),
-                         host.getLlvmFeatures());
 }

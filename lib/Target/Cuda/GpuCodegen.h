@@ -1,12 +1,11 @@
 //===- GpuCodegen.h - Code generation for GPUs ------------------*- C++ -*-===//
 
-#ifndef HFTA_LIB_DRIVER_COMPILE_GPUCODEGEN_H
-#define HFTA_LIB_DRIVER_COMPILE_GPUCODEGEN_H
+#ifndef HFTA_LIB_TARGET_CUDA_GPUCODEGEN_H
+#define HFTA_LIB_TARGET_CUDA_GPUCODEGEN_H
 
 #include "Hfta/Codegen/Codegen.h"
 #include "Hfta/Codegen/CodegenParts.h"
-#include "Hfta/Driver/CommandLine/CommandLine.h"
-#include "Hfta/Support/ExitCode.h"
+#include "Hfta/Target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -26,17 +25,16 @@ struct GpuCodeRequest {
   std::string ptxas; ///< path; empty if no cubins are made
 };
 
-/// Determines from the options which code is generated, and for which chips. If
-/// there is no ptxas, writes a warning, or fails if the options ask for cubins
-/// explicitly.
-ExitCode resolveGpuCode(const DriverOptions &options, GpuCodeRequest &request,
-                        llvm::raw_ostream &errors);
-
 /// Generates a program's images from its module of GPU kernels.
-class GpuCodeGenerator {
+class GpuCodeGenerator : public DeviceCompiler {
 public:
   explicit GpuCodeGenerator(const GpuCodeRequest &request) : request(request) {}
 
+  ExitCode compile(ModuleOp module,
+                   llvm::function_ref<void(llvm::StringRef)> begin,
+                   llvm::raw_ostream &errors, DeviceCode &code) override;
+
+private:
   /// Translates the module to LLVM IR and optimizes it. If images are emulated,
   /// the code is for the host's processor. Errors are reported to the context.
   LogicalResult translate(ModuleOp op);
@@ -44,9 +42,8 @@ public:
   llvm::Expected<std::string> emitPtx();
   /// Returns all images, ordered by chip. Each part of a chip's code has its
   /// own images.
-  llvm::Expected<std::vector<GpuImage>> makeImages();
+  llvm::Expected<std::vector<DeviceImage>> makeImages();
 
-private:
   struct Work;
   /// The chips for which kernels are the same code, and the parts of that code.
   struct Kind {
@@ -65,7 +62,7 @@ private:
   llvm::Expected<std::string> assemble(llvm::StringRef text,
                                        llvm::StringRef chip) const;
   llvm::Expected<std::string> makeEmulated(const Kind &kind) const;
-  llvm::Expected<std::vector<GpuImage>> makeAllEmulated() const;
+  llvm::Expected<std::vector<DeviceImage>> makeAllEmulated() const;
   llvm::Error makeImage(Work &work) const;
 
   GpuCodeRequest request;
@@ -74,4 +71,4 @@ private:
 
 } // namespace mlir::hfta
 
-#endif // HFTA_LIB_DRIVER_COMPILE_GPUCODEGEN_H
+#endif // HFTA_LIB_TARGET_CUDA_GPUCODEGEN_H

@@ -1,16 +1,14 @@
 //===- GpuCodegen.cpp - Code generation for GPUs --------------------------===//
 
-#include "Compile/GpuCodegen.h"
+#include "GpuCodegen.h"
 #include "Hfta/Codegen/Codegen.h"
 #include "Hfta/Codegen/CompileParts.h"
 #include "Hfta/Codegen/LlvmCode.h"
 #include "Hfta/Codegen/SharedLibrary.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
-#include "Hfta/Support/Output.h"
 #include "Hfta/Support/RunProgram.h"
 #include "Hfta/Support/TemporaryFile.h"
-#include "Hfta/Target/Cpu.h"
-#include "Hfta/Target/Gpu.h"
+#include "Hfta/Target/Cuda/Chips.h"
 #include "hfta/program.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
@@ -41,72 +39,6 @@ static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
 /// The processor of emulated images. It has fused multiply-add instructions,
 /// like GPUs.
 static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
-
-//===----------------------------------------------------------------------===//
-// The request
-//===----------------------------------------------------------------------===//
-
-/// Returns the path of ptxas: of `--ptxas`, else from CUDA_PATH or PATH. Empty
-/// if there is none that can be run.
-static std::string findPtxas(const DriverOptions &options) {
-  if (!options.ptxas.empty())
-    return llvm::sys::fs::can_execute(options.ptxas) ? options.ptxas : "";
-  if (const char *folder = std::getenv("CUDA_PATH"); folder && *folder) {
-    llvm::SmallString<128> path(folder);
-    llvm::sys::path::append(path, "bin", "ptxas");
-    if (llvm::sys::fs::can_execute(path))
-      return std::string(path);
-  }
-  llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("ptxas");
-  return path ? *path : std::string();
-}
-
-/// Returns the chip whose PTX accompanies the cubins of all chips. It is the
-/// latest one whose PTX isn't specific to the chip, so that GPU drivers can
-/// compile it for later chips.
-static std::string findPtxChip(llvm::ArrayRef<std::string> chips) {
-  std::string found;
-  for (const GpuChip &chip : getGpuChips())
-    if (llvm::is_contained(chips, chip.name) &&
-        (found.empty() || !chip.isSpecific))
-      found = chip.name.str();
-  return found;
-}
-
-ExitCode hfta::resolveGpuCode(const DriverOptions &options,
-                              GpuCodeRequest &request,
-                              llvm::raw_ostream &errors) {
-  request.chips = options.chips;
-  if (request.chips.empty())
-    request.chips = {"sm_80", "sm_90"};
-  request.emulated = options.gpuCode.emulated;
-  request.isText = options.emit == Phase::ptx;
-  if (request.emulated || request.isText)
-    return ExitCode::done;
-  if (options.gpuCode.cubin)
-    request.ptxas = findPtxas(options);
-  // Without cubins, each chip needs its own PTX.
-  if (options.gpuCode.ptx && !request.ptxas.empty())
-    request.ptxChips = {findPtxChip(request.chips)};
-  else if (options.gpuCode.ptx)
-    request.ptxChips = request.chips;
-  if (!options.gpuCode.cubin || !request.ptxas.empty())
-    return ExitCode::done;
-  bool isWanted = options.gpuCode.isGiven || !options.ptxas.empty();
-  errors << "hftac: " << (isWanted ? "error" : "warning") << ": ";
-  if (options.ptxas.empty())
-    errors << "there is no ptxas in CUDA_PATH/bin or on the path";
-  else
-    errors << "'" << options.ptxas << "' can't be run";
-  if (isWanted) {
-    errors << ", so that no cubins can be made\n"
-              "hint: '--gpu-code=ptx' leaves that to the GPU's driver\n";
-    return ExitCode::cannotWrite;
-  }
-  errors << ": the program has only PTX, which the GPU's driver compiles at "
-            "each start\n";
-  return ExitCode::done;
-}
 
 //===----------------------------------------------------------------------===//
 // Translation
@@ -284,7 +216,7 @@ struct GpuCodeGenerator::Work {
   const CodePart *part;
   std::string chip;
   bool warpGroups;
-  std::vector<GpuImage> images;
+  std::vector<DeviceImage> images;
   std::optional<std::string> error;
 };
 
@@ -325,9 +257,9 @@ GpuCodeGenerator::makeEmulated(const Kind &kind) const {
   return library ? library->read() : library.takeError();
 }
 
-llvm::Expected<std::vector<GpuImage>>
+llvm::Expected<std::vector<DeviceImage>>
 GpuCodeGenerator::makeAllEmulated() const {
-  std::vector<GpuImage> images;
+  std::vector<DeviceImage> images;
   for (const Kind &kind : kinds) {
     llvm::Expected<std::string> library = makeEmulated(kind);
     if (!library)
@@ -338,7 +270,7 @@ GpuCodeGenerator::makeAllEmulated() const {
   return images;
 }
 
-llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
+llvm::Expected<std::vector<DeviceImage>> GpuCodeGenerator::makeImages() {
   if (request.emulated)
     return makeAllEmulated();
   std::vector<Work> all;
@@ -357,7 +289,7 @@ llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
           work.error = llvm::toString(std::move(error));
       });
   }
-  std::vector<GpuImage> images;
+  std::vector<DeviceImage> images;
   for (Work &work : all) {
     if (work.error)
       return llvm::createStringError(*work.error);
@@ -365,4 +297,45 @@ llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
               std::back_inserter(images));
   }
   return images;
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+/// Writes an error and returns its code.
+static ExitCode fail(llvm::raw_ostream &errors, ExitCode code,
+                     llvm::Error error) {
+  errors << "hftac: error: " << llvm::toString(std::move(error)) << '\n';
+  return code;
+}
+
+ExitCode
+GpuCodeGenerator::compile(ModuleOp module,
+                          llvm::function_ref<void(llvm::StringRef)> begin,
+                          llvm::raw_ostream &errors, DeviceCode &code) {
+  auto nested = module.lookupSymbol<ModuleOp>(kGpuModuleName);
+  if (!nested) {
+    errors << "hftac: error: the module has no kernels for a GPU\n";
+    return ExitCode::input;
+  }
+  begin("kernels");
+  OwningOpRef<ModuleOp> kernels = nested;
+  nested->remove();
+  if (failed(translate(*kernels)))
+    return ExitCode::internal;
+  if (request.isText) {
+    begin("ptx");
+    llvm::Expected<std::string> text = emitPtx();
+    if (!text)
+      return fail(errors, ExitCode::internal, text.takeError());
+    code.text = std::move(*text);
+    return ExitCode::done;
+  }
+  begin(request.emulated ? "emulated kernels" : "ptxas");
+  llvm::Expected<std::vector<DeviceImage>> made = makeImages();
+  if (!made)
+    return fail(errors, ExitCode::cannotWrite, made.takeError());
+  code.images = std::move(*made);
+  return ExitCode::done;
 }

@@ -1,7 +1,8 @@
-//===- Cpu.cpp - Processors for which code is made ------------------------===//
+//===- Processors.cpp - Processors for which code is made
+//------------------------===//
 
-#include "Hfta/Target/Cpu.h"
-#include "CpuCaches.h"
+#include "Hfta/Target/Processors.h"
+#include "ProcessorCaches.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -91,7 +92,7 @@ static llvm::StringSet<> getFeatures(llvm::StringRef cpu) {
 }
 
 //===----------------------------------------------------------------------===//
-// Target attributes of processors
+// Attributes of processors
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -115,9 +116,9 @@ static const Vectors &getVectors(const llvm::StringSet<> &available) {
   return available.contains("avx") ? avx : narrow;
 }
 
-static TargetAttr describe(MLIRContext *context,
-                           const llvm::StringSet<> &available,
-                           ArrayRef<CacheAttr> caches) {
+static ProcessorAttr describe(MLIRContext *context,
+                              const llvm::StringSet<> &available,
+                              ArrayRef<CacheAttr> caches) {
   // CPUID doesn't report the number of FMA units; most processors have two.
   constexpr int64_t fmaUnits = 2;
   constexpr int64_t lineBytes = 64;
@@ -137,20 +138,20 @@ static TargetAttr describe(MLIRContext *context,
   SmallVector<CacheAttr> stated;
   for (auto [bytes, ways] : vectors.caches)
     stated.push_back(CacheAttr::get(context, bytes, ways, lineBytes));
-  return TargetAttr::get(
-      context, TargetKind::cpu, vectors.bytes, vectors.registers, fmaUnits,
-      caches.empty() ? ArrayRef(stated) : caches, names, llvmNames);
+  return ProcessorAttr::get(context, vectors.bytes, vectors.registers, fmaUnits,
+                            caches.empty() ? ArrayRef(stated) : caches, names,
+                            llvmNames);
 }
 
-TargetAttr hfta::getCpuTarget(MLIRContext *context, llvm::StringRef name) {
+ProcessorAttr hfta::getProcessor(MLIRContext *context, llvm::StringRef name) {
   assert(name != "native" && isKnownCpu(name) && "no name of a processor");
   return describe(context, getFeatures(name), {});
 }
 
-FailureOr<TargetAttr> hfta::resolveCpu(MLIRContext *context,
-                                       llvm::StringRef name) {
+FailureOr<ProcessorAttr> hfta::resolveProcessor(MLIRContext *context,
+                                                llvm::StringRef name) {
   if (name != "native")
-    return getCpuTarget(context, name);
+    return getProcessor(context, name);
   llvm::Triple host(llvm::sys::getProcessTriple());
   if (host.getArch() != llvm::Triple::x86_64)
     return failure();

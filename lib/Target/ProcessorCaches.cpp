@@ -1,6 +1,7 @@
-//===- CpuCaches.cpp - The caches that CPUID reports ----------------------===//
+//===- ProcessorCaches.cpp - The caches that CPUID reports
+//----------------------===//
 
-#include "CpuCaches.h"
+#include "ProcessorCaches.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

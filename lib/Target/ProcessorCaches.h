@@ -1,7 +1,8 @@
-//===- CpuCaches.h - The caches that CPUID reports --------------*- C++ -*-===//
+//===- ProcessorCaches.h - The caches that CPUID reports --------------*- C++
+//-*-===//
 
-#ifndef HFTA_LIB_TARGET_CPUCACHES_H
-#define HFTA_LIB_TARGET_CPUCACHES_H
+#ifndef HFTA_LIB_TARGET_PROCESSORCACHES_H
+#define HFTA_LIB_TARGET_PROCESSORCACHES_H
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -20,4 +21,4 @@ llvm::SmallVector<CpuCache> askForCaches();
 
 } // namespace mlir::hfta
 
-#endif // HFTA_LIB_TARGET_CPUCACHES_H
+#endif // HFTA_LIB_TARGET_PROCESSORCACHES_H
