@@ -18,7 +18,7 @@ TargetModel TargetModel::get(Operation *op) {
   if (auto processor = dyn_cast_or_null<ProcessorAttr>(
           target ? target.getMachine() : Attribute()))
     return TargetModel(processor);
-  return TargetModel(getProcessor(op->getContext(), kBaseCpu));
+  return TargetModel(hfta::getProcessor(op->getContext(), kBaseCpu));
 }
 
 int64_t TargetModel::getStreamBytes() const {

@@ -8,6 +8,8 @@
 #include "Building/TensorBuilder.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Driver/Main/Driver.h"
+#include "Hfta/InitAll.h"
+#include "Hfta/Target/Cpu/CpuTarget.h"
 #include "Hfta/Language/Objectives.h"
 
 using namespace mlir;
@@ -33,7 +35,24 @@ static Loss build(const ObjectiveOperands &operands,
   return {losses, tensors.splatLike(losses, 1), {}, {}};
 }
 
+/// A target that lowers kernels as the host's, but stores narrow factors.
+class ScratchTarget : public CpuTarget {
+public:
+  llvm::StringRef getName() const override { return "scratch"; }
+  const FormingPolicy &getForming() const override {
+    static constexpr FormingPolicy policy = [] {
+      FormingPolicy policy;
+      policy.storesNarrowFactors = true;
+      return policy;
+    }();
+    return policy;
+  }
+};
+
 int main(int argc, char **argv) {
+  static const ScratchTarget target;
+  registerAllTargets();
+  registerTarget(target);
   ScratchSetting setting({SettingType::Size, "scratch", 0.0,
                           NumberRange::wholeFrom(1024), "scratch", "SIZE",
                           "memory for nothing", "none", "SIZE",
