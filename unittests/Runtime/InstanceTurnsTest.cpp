@@ -3,7 +3,7 @@
 #include "RuntimeTest.h"
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 }
 
 static double hurryingTime, hurryingSeconds;

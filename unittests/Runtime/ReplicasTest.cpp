@@ -6,7 +6,7 @@
 #include "hfta/checkpoint.h"
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 }
 
 namespace {

@@ -6,8 +6,8 @@
 extern "C" {
 #include "commands/command.h"
 #include "commands/ranks.h"
-#include "schedule/share.h"
 #include "text/ranges.h"
+#include "workload/share.h"
 }
 
 namespace {

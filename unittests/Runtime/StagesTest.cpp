@@ -8,7 +8,7 @@
 #include <set>
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 #include "trace/trace.h"
 }
 

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 extern "C" {
-#include "schedule/workload.h"
+#include "workload/workload.h"
 }
 
 namespace {

@@ -64,7 +64,7 @@ typedef struct hfta_train_options {
   /// training runs alone.
   struct hfta_fleet_model *model;
   /// The instances that are trained together; the first one represents all of
-  /// them (schedule/parts.h). Each runs several steps on its own, with its own
+  /// them (instance/parts.h). Each runs several steps on its own, with its own
   /// thread and seat; then all are at the same step again. Borrowed; NULL: the
   /// instance has all copies.
   const hfta_train_part *parts;

@@ -4,7 +4,7 @@
 #define HFTA_SRC_COMMANDS_COMMAND_H
 
 #include "hfta/store.h"
-#include "schedule/workload.h"
+#include "workload/workload.h"
 
 #include <stdio.h>
 

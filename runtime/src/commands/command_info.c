@@ -5,7 +5,7 @@
 #include "commands/print_schedules.h"
 #include "commands/table.h"
 #include "hfta/pool.h"
-#include "schedule/share.h"
+#include "workload/share.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "hfta/data.h"
 #include "hfta/json.h"
 #include "hfta/learning_rate.h"
-#include "schedule/share.h"
+#include "workload/share.h"
 
 #include <string.h>
 

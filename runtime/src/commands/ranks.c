@@ -2,9 +2,9 @@
 
 #include "commands/ranks.h"
 
-#include "schedule/join.h"
-#include "schedule/share.h"
+#include "instance/join.h"
 #include "text/ranges.h"
+#include "workload/share.h"
 
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 
 #include "schedule/ahead.h"
 
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 #include "schedule/window.h"
 #include "system/pages.h"
 

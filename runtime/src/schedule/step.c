@@ -2,10 +2,10 @@
 
 #include "communicator/tags.h"
 #include "hfta/learning_rate.h"
-#include "schedule/instance_impl.h"
-#include "schedule/parts.h"
-#include "schedule/whole_batches.h"
+#include "instance/instance_impl.h"
+#include "instance/parts.h"
 #include "schedule/window.h"
+#include "workload/whole_batches.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "schedule/window.h"
 
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 
 #include <math.h>
 

@@ -3,9 +3,9 @@
 #include "training/trainer_parts.h"
 
 #include "fleet/fleet.h"
+#include "instance/instance_impl.h"
+#include "instance/share_state.h"
 #include "schedule/ahead.h"
-#include "schedule/instance_impl.h"
-#include "schedule/share_state.h"
 #include "system/clock.h"
 #include "training/evaluate.h"
 
