@@ -12,6 +12,7 @@ extern "C" {
 #include "fleet/fleet.h"
 #include "instance/instance_impl.h"
 #include "instance/parts.h"
+#include "schedule/create.h"
 #include "workload/workload.h"
 }
 

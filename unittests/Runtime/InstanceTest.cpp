@@ -5,6 +5,8 @@
 
 extern "C" {
 #include "instance/instance_impl.h"
+#include "schedule/create.h"
+#include "workload/memory_plan.h"
 }
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 extern "C" {
 #include "instance/instance_impl.h"
+#include "workload/memory_plan.h"
 }
 
 static double hurryingTime, hurryingSeconds;

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "communicator/worker_group.h"
+#include "schedule/create.h"
 #include "workload/workload.h"
 }
 

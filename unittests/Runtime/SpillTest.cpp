@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "instance/instance_impl.h"
+#include "workload/memory_plan.h"
 }
 
 namespace {

@@ -7,6 +7,7 @@ extern "C" {
 #include "commands/command.h"
 #include "commands/ranks.h"
 #include "text/ranges.h"
+#include "workload/memory_plan.h"
 #include "workload/share.h"
 }
 

@@ -9,7 +9,9 @@
 
 extern "C" {
 #include "instance/instance_impl.h"
+#include "schedule/create.h"
 #include "trace/trace.h"
+#include "workload/memory_plan.h"
 }
 
 namespace {

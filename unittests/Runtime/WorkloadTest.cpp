@@ -3,6 +3,7 @@
 #include "gtest/gtest.h"
 
 extern "C" {
+#include "workload/memory_plan.h"
 #include "workload/workload.h"
 }
 

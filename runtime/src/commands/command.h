@@ -4,6 +4,8 @@
 #define HFTA_SRC_COMMANDS_COMMAND_H
 
 #include "hfta/store.h"
+#include "instance/instance_facts.h"
+#include "schedule/create.h"
 #include "workload/workload.h"
 
 #include <stdio.h>

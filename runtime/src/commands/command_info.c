@@ -5,6 +5,8 @@
 #include "commands/print_schedules.h"
 #include "commands/table.h"
 #include "hfta/pool.h"
+#include "workload/defaults.h"
+#include "workload/memory_plan.h"
 #include "workload/share.h"
 
 #include <string.h>

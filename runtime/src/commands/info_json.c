@@ -6,6 +6,7 @@
 #include "hfta/data.h"
 #include "hfta/json.h"
 #include "hfta/learning_rate.h"
+#include "workload/memory_plan.h"
 #include "workload/share.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "instance/instance_impl.h"
 #include "system/memory_limit.h"
 #include "system/pages.h"
+#include "workload/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

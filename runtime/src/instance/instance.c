@@ -3,8 +3,10 @@
 #include "instance/join.h"
 #include "instance/parts.h"
 #include "instance/seat.h"
+#include "schedule/create.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
+#include "workload/defaults.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 
 #include "communicator/worker_group.h"
 #include "instance/crew.h"
+#include "instance/instance_facts.h"
 #include "instance/worker.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #define HFTA_SRC_INSTANCE_SEAT_H
 
 #include "hfta/device.h"
+#include "hfta/instance.h"
 
 typedef struct hfta_seat {
   /// A device whose threads run the kernels; outlives the instance.

@@ -7,6 +7,7 @@
 
 #include "program/program_check.h"
 #include "hfta/abi.h"
+#include "hfta/tensor_view.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef HFTA_SRC_PROGRAM_PROGRAM_CHECK_H
 #define HFTA_SRC_PROGRAM_PROGRAM_CHECK_H
 
-#include "hfta/instance.h"
+#include "hfta/program_queries.h"
 
 /// Checks stages, orders of actions, and the commands of all schedules; the
 /// other tables must have been checked. HFTA_INTERNAL names the first that

@@ -1,6 +1,6 @@
 //===- program_cpu.c - Checks that this CPU can run a program -------------===//
 
-#include "hfta/instance.h"
+#include "hfta/program_queries.h"
 #include "system/cpu_features.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 //===- program_queries.c - Facts about a program's table ------------------===//
 
-#include "hfta/instance.h"
-#include "hfta/pool.h"
+#include "hfta/program_queries.h"
 
 #include <string.h>
 
@@ -37,6 +36,13 @@ bool hfta_segment_has_image(const hfta_program *program, uint32_t segment) {
         return true;
     }
   return false;
+}
+
+bool hfta_segment_is_state(const hfta_segment *segment) {
+  return segment->role == HFTA_SEGMENT_PARAMETERS ||
+         segment->role == HFTA_SEGMENT_STATISTICS ||
+         segment->role == HFTA_SEGMENT_OPTIMIZER_STATE ||
+         segment->role == HFTA_SEGMENT_CURVATURE;
 }
 
 bool hfta_program_trains(const hfta_program *program) {
@@ -93,21 +99,4 @@ bool hfta_program_spills(const hfta_program *program) {
     if (program->segments[i].residency == HFTA_SPILLED)
       return true;
   return false;
-}
-
-const char *hfta_program_device(const hfta_program *program, const char *text) {
-  if (text)
-    return text;
-  return program->images ? "cuda:0" : "cpu";
-}
-
-int hfta_program_threads(const hfta_program *program, int64_t threads) {
-  // A GPU runs all copies at once.
-  if (program->images)
-    return program->copies < INT32_MAX ? (int)program->copies : INT32_MAX;
-  if (threads > 0)
-    return (int)threads;
-  int count = hfta_pool_default_threads();
-  bool is_less = program->memory_threads > 0 && program->memory_threads < count;
-  return is_less ? (int)program->memory_threads : count;
 }

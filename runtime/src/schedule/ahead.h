@@ -16,11 +16,8 @@
 #ifndef HFTA_SRC_SCHEDULE_AHEAD_H
 #define HFTA_SRC_SCHEDULE_AHEAD_H
 
-#include "hfta/device.h"
 #include "hfta/instance.h"
-
-/// The most steps that may be posted and not yet settled.
-enum { HFTA_MOST_POSTED_STEPS = HFTA_DEVICE_MARKS };
+#include "workload/memory_plan.h"
 
 /// The state of an instance's posted steps.
 typedef struct hfta_ahead hfta_ahead;

@@ -1,11 +1,11 @@
 //===- memory_plan.c - Memory that a program has, by what it is for -------===//
 
+#include "workload/memory_plan.h"
+
 #include "device/cuda_launch.h"
-#include "hfta/data.h"
 #include "hfta/store.h"
-#include "schedule/ahead.h"
+#include "workload/defaults.h"
 #include "workload/share.h"
-#include "workload/workload.h"
 
 /// Returns the bytes of all named tensors of a segment, for the workload's
 /// copies.
@@ -20,13 +20,6 @@ static uint64_t tensor_bytes(const hfta_program *program,
     bytes += tensor->bytes * (one ? 1 : (uint64_t)workload->copies);
   }
   return bytes;
-}
-
-bool hfta_segment_is_state(const hfta_segment *segment) {
-  return segment->role == HFTA_SEGMENT_PARAMETERS ||
-         segment->role == HFTA_SEGMENT_STATISTICS ||
-         segment->role == HFTA_SEGMENT_OPTIMIZER_STATE ||
-         segment->role == HFTA_SEGMENT_CURVATURE;
 }
 
 /// Returns the bytes that an instance of the program really touches in all

@@ -16,7 +16,7 @@
 #ifndef HFTA_SRC_WORKLOAD_SHARE_H
 #define HFTA_SRC_WORKLOAD_SHARE_H
 
-#include "hfta/instance.h"
+#include "hfta/program_queries.h"
 
 //===----------------------------------------------------------------------===//
 // Workers

@@ -3,7 +3,9 @@
 #ifndef HFTA_SRC_WORKLOAD_WHOLE_BATCHES_H
 #define HFTA_SRC_WORKLOAD_WHOLE_BATCHES_H
 
-#include "hfta/instance.h"
+#include "hfta/status.h"
+
+#include <stdint.h>
 
 /// Checks that `samples` samples fill whole batches if a node of the model,
 /// `mixed_by` (NULL or "": none), mixes the samples of a batch. Otherwise the

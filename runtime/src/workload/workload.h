@@ -4,9 +4,7 @@
 #define HFTA_SRC_WORKLOAD_WORKLOAD_H
 
 #include "hfta/communicator.h"
-#include "hfta/instance.h"
-#include "hfta/store.h"
-#include "store/store_rates.h"
+#include "hfta/program_queries.h"
 
 /// The work of an instance (on one rank) or of one of its workers: the
 /// schedules that it may run, the copies for which they run, and its share
@@ -78,6 +76,11 @@ bool hfta_workload_reads(const hfta_program *program,
                          const hfta_workload *workload, uint32_t field,
                          int64_t micro_batch);
 
+/// Returns whether all tasks of an instance's workload can run for only some of
+/// the copies.
+bool hfta_workload_runs_by_copies(const hfta_program *program,
+                                  const hfta_workload *workload);
+
 //===----------------------------------------------------------------------===//
 // A worker's memory and copies
 //===----------------------------------------------------------------------===//
@@ -104,10 +107,6 @@ bool hfta_workload_shares_slabs(const hfta_program *program,
                                 const hfta_workload *workload,
                                 uint32_t segment);
 
-/// Returns whether a segment holds state that copies keep from step to step:
-/// parameters, statistics, optimizer state or curvature.
-bool hfta_segment_is_state(const hfta_segment *segment);
-
 /// Returns the number of instances of a segment that the workload needs.
 uint32_t hfta_workload_instances(const hfta_program *program,
                                  const hfta_workload *workload,
@@ -125,19 +124,6 @@ static inline int64_t hfta_workload_most_copies(const hfta_workload *workload) {
              ? workload->slabs
              : workload->copies;
 }
-
-/// Returns the bytes of a GPU's memory for the workload with slabs for
-/// `workload->slabs` copies, with the kernels' scratch memory for as many
-/// copies.
-uint64_t hfta_workload_device_bytes(const hfta_program *program,
-                                    const hfta_workload *workload);
-
-/// Returns the bytes of a segment that the host keeps for each copy if not all
-/// copies are on the GPU; 0 if the contents don't outlive a step, or are on the
-/// GPU for all copies.
-uint64_t hfta_workload_waiting_bytes(const hfta_program *program,
-                                     const hfta_workload *workload,
-                                     uint32_t segment);
 
 /// Returns the name of a task, or other words for something, in the workload's
 /// schedules that needs all copies at once, so that copies can't take turns of
@@ -163,82 +149,22 @@ hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
                                           const hfta_workload *workload,
                                           uint64_t *out);
 
-/// The memory in bytes that the copies of a training need on a GPU, and in the
-/// host's memory if the GPU has no room for all of them.
-typedef struct hfta_device_needs {
-  uint64_t first_copy;   ///< on the GPU, for one copy, with everything that
-                         ///< copies share
-  uint64_t next_copy;    ///< on the GPU, for each further copy that is there at
-                         ///< the same time
-  uint64_t waiting_copy; ///< in the host's memory, for each copy, whether it is
-                         ///< on the GPU or not
-  const char *common; ///< the task, or other reason, that prevents turns; NULL:
-                      ///< none (hfta_workload_find_common)
-} hfta_device_needs;
-
-/// Returns the memory that a program's copies need on a GPU.
-hfta_device_needs hfta_find_device_needs(const hfta_program *program);
-
 //===----------------------------------------------------------------------===//
-// Instances
+// Programs
 //===----------------------------------------------------------------------===//
 
-/// Returns the memory that all workers of an instance use together, in the
-/// categories of hfta_program_memory.
-hfta_memory_plan hfta_workload_memory(const hfta_program *program,
-                                      const hfta_workload *workload,
-                                      int threads);
+/// Returns the most copies of a turn, for which an instance has memory: the
+/// number that the schedule gives, else one per thread; all copies if no
+/// schedule takes turns. With one copy per thread, threads don't wait for each
+/// other within a turn, and the activations that a copy saves for its backward
+/// stay in its thread's caches. An instance uses narrower turns where these
+/// turn out to be faster.
+int64_t hfta_program_copies_at_once(const hfta_program *program, int threads);
 
-/// Returns the memory of a stage's worker, if each worker has a rank of its
-/// own: that of the replica which needs most.
-hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
-                                   int threads);
-
-/// Returns the memory that one of several ranks uses.
-hfta_memory_plan hfta_rank_memory(const hfta_program *program, int rank,
-                                  int ranks, int threads);
-
-/// Returns whether all tasks of an instance's workload can run for only some of
-/// the copies.
-bool hfta_workload_runs_by_copies(const hfta_program *program,
-                                  const hfta_workload *workload);
-
-/// Creates an instance for a workload, as hfta_instance_create does. Calls that
-/// need schedules or copies outside of the workload aren't allowed on the
-/// instance.
-hfta_status hfta_instance_create_for(const hfta_program *program,
-                                     const hfta_workload *workload,
-                                     const hfta_options *options,
-                                     hfta_instance **out);
-
-/// Returns the memory that the instance's rank uses for its workload.
-hfta_memory_plan hfta_instance_memory(const hfta_instance *instance);
-
-/// Sets whether tasks may overlap with transfers to and from the store. At
-/// first they do.
-void hfta_instance_set_overlap(hfta_instance *instance, bool overlaps);
-
-/// Returns how many bytes the rank's workers have read from their stores, and
-/// written, so far.
-hfta_store_traffic hfta_instance_store_traffic(const hfta_instance *instance);
-
-/// Measures the speed of the first worker's store. No other call may be in
-/// flight. `*out` becomes zeros if nothing is spilled.
-hfta_status hfta_instance_measure_store(hfta_instance *instance,
-                                        hfta_store_rates *out,
-                                        hfta_error *error);
-
-/// Returns a note for the user about the medium to which the rank's workers
-/// spill, as static text, or NULL.
-const char *hfta_instance_store_note(const hfta_instance *instance);
-
-/// Returns an array that says which micro-batches the rank's workers read. It
-/// has a value for each data field and each micro-batch of a step, field by
-/// field, and belongs to the instance.
-const bool *hfta_instance_reads(const hfta_instance *instance);
-
-/// Returns the instance's communicator, which has all ranks that run the
-/// program.
-hfta_communicator *hfta_instance_communicator(hfta_instance *instance);
+/// Returns the bytes of one instance of a segment. A segment of slabs has one
+/// slab per copy, or only as many as a turn has copies if the copies of
+/// different turns share slabs.
+uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
+                                    int threads);
 
 #endif // HFTA_SRC_WORKLOAD_WORKLOAD_H
