@@ -5,6 +5,7 @@
 #include "hfta/safetensors.h"
 #include "instance/parts.h"
 #include "instance/share_state.h"
+#include "schedule/step.h"
 #include "system/file.h"
 #include "system/path.h"
 

@@ -1,9 +1,8 @@
-//===- instance.c - Creation and initial state of an instance -------------===//
+//===- instance.c - Memory and state of an instance -----------------------===//
 
 #include "instance/join.h"
 #include "instance/parts.h"
 #include "instance/seat.h"
-#include "schedule/create.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
 #include "workload/defaults.h"
@@ -11,86 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-//===----------------------------------------------------------------------===//
-// Workers
-//===----------------------------------------------------------------------===//
-
-/// Copies the message of a worker's failed call to the instance and returns the
-/// status.
-static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
-                        hfta_status status) {
-  if (status != HFTA_OK)
-    instance->error = worker->error;
-  return status;
-}
-
-/// The arguments of run_worker, which all workers share.
-typedef struct run {
-  hfta_instance *instance;
-  const hfta_schedule_call *call;
-} run;
-
-/// Runs a schedule on one worker. If it fails, makes the other workers give up,
-/// since they may be waiting for messages that this worker won't send.
-static void run_worker(void *argument, uint32_t index) {
-  const run *self = argument;
-  hfta_instance *instance = self->instance;
-  hfta_worker *worker = &instance->workers[index];
-  hfta_status status = hfta_worker_run(worker, self->call);
-  if (status == HFTA_OK)
-    return;
-  pthread_mutex_lock(&instance->mutex);
-  if (instance->status == HFTA_OK)
-    instance->status = note(instance, worker, status);
-  pthread_mutex_unlock(&instance->mutex);
-  if (worker->everyone)
-    hfta_communicator_give_up(worker->everyone, status, worker->error.message);
-}
-
-hfta_status hfta_instance_run(hfta_instance *instance,
-                              const hfta_schedule_call *call) {
-  run all = {instance, call};
-  instance->status = HFTA_OK;
-  hfta_crew_do(instance->crew, run_worker, &all);
-  return instance->status;
-}
-
-//===----------------------------------------------------------------------===//
-// Initial state
-//===----------------------------------------------------------------------===//
-
-static void reset_scalars(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  const hfta_roles *roles = &program->roles;
-  for (int64_t copy = 0; copy < program->copies; ++copy) {
-    double seed = hfta_program_hyper_parameter(program, "seed", copy, NAN);
-    if (seed == seed)
-      hfta_instance_set_integer(instance, roles->seed, copy, 0, (int64_t)seed);
-  }
-  for (int64_t m = 0; m < program->micro_batches; ++m)
-    hfta_instance_set_integer(instance, roles->micro_batch, 0, m, m);
-}
-
-/// Resets the instance to step 0 and its initial weights. `is_new`: nothing was
-/// written to its memory yet.
-static hfta_status start(hfta_instance *instance, bool is_new) {
-  for (uint32_t i = 0; i < instance->worker_count; ++i)
-    hfta_worker_reset(&instance->workers[i], is_new);
-  instance->steps = 0;
-  instance->has_gradients = instance->has_remains = false;
-  instance->accumulations = 0;
-  reset_scalars(instance);
-  if (instance->workload.is_loaded)
-    return HFTA_OK;
-  hfta_schedule_call call = {.name = "initialize",
-                             .micro_batches = instance->program->micro_batches};
-  return hfta_instance_run_turns(instance, &call);
-}
-
-hfta_status hfta_instance_reset(hfta_instance *instance) {
-  return start(instance, false);
-}
 
 //===----------------------------------------------------------------------===//
 // Creation
@@ -195,6 +114,15 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
   return HFTA_OK;
 }
 
+int64_t hfta_instance_turn_count(const hfta_instance *instance) {
+  return hfta_turn_count(instance->live_count, instance->workload.slabs);
+}
+
+hfta_turn hfta_instance_turn(const hfta_instance *instance) {
+  return hfta_find_turn(instance->live_count, instance->workload.slabs,
+                        instance->turn);
+}
+
 const bool *hfta_instance_live(const hfta_instance *instance) {
   return instance->part_count > 0 ? instance->all_live : instance->is_live;
 }
@@ -255,7 +183,7 @@ static hfta_status open_workers(hfta_instance *instance,
     status = hfta_worker_open(worker, instance, i);
     if (status == HFTA_OK)
       status = open_device(instance, worker, options);
-    status = note(instance, worker, status);
+    status = hfta_instance_note(instance, worker, status);
   }
   if (status == HFTA_OK && count > 1)
     status = hfta_crew_create(count, &instance->crew, &instance->error);
@@ -314,8 +242,9 @@ static hfta_status allocate_workers(hfta_instance *instance,
       .threads = options->io_threads};
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
-    status = note(instance, &instance->workers[i],
-                  hfta_worker_allocate(&instance->workers[i], &store));
+    status =
+        hfta_instance_note(instance, &instance->workers[i],
+                           hfta_worker_allocate(&instance->workers[i], &store));
   return status;
 }
 
@@ -397,25 +326,13 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     begin_turns(instance);
     hfta_instance_observe(instance, NULL);
   }
-  if (status == HFTA_OK)
-    status = start(instance, true);
   return status;
 }
 
-hfta_status hfta_instance_create(const hfta_program *program,
-                                 const hfta_options *options,
-                                 hfta_instance **out) {
-  hfta_workload all = hfta_workload_of_all(program);
-  return hfta_instance_create_for(program, &all, options, out);
-}
-
-hfta_status hfta_instance_create_for(const hfta_program *program,
-                                     const hfta_workload *workload,
-                                     const hfta_options *options,
-                                     hfta_instance **out) {
-  const hfta_options defaults = {0};
-  if (!options)
-    options = &defaults;
+hfta_status hfta_instance_open(const hfta_program *program,
+                               const hfta_workload *workload,
+                               const hfta_options *options,
+                               hfta_instance **out) {
   *out = NULL;
   hfta_instance *instance = calloc(1, sizeof(*instance));
   if (!instance)
@@ -550,6 +467,17 @@ int hfta_instance_threads(const hfta_instance *instance) {
 const hfta_device_functions *
 hfta_instance_device_kind(const hfta_instance *instance) {
   return instance->workers->device->functions;
+}
+
+hfta_status hfta_instance_note(hfta_instance *instance,
+                               const hfta_worker *worker, hfta_status status) {
+  if (status != HFTA_OK)
+    instance->error = worker->error;
+  return status;
+}
+
+bool hfta_instance_preconditions(const hfta_instance *instance) {
+  return instance->program->roles.kl_scale != UINT32_MAX;
 }
 
 hfta_worker *hfta_instance_find_worker(const hfta_instance *instance,

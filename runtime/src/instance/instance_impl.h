@@ -7,6 +7,7 @@
 #include "instance/crew.h"
 #include "instance/instance_facts.h"
 #include "instance/worker.h"
+#include "workload/turns.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -66,66 +67,27 @@ struct hfta_instance {
 /// a program doesn't have.
 static const hfta_update_report HFTA_NO_REPORT = {NAN, NAN, NAN, NAN, NAN, NAN};
 
+/// Opens an instance for a workload: its devices, memory and messages. Its
+/// variables have no initial values yet (schedule/create.h). On failure `*out`
+/// is NULL, and options->error has the message.
+hfta_status hfta_instance_open(const hfta_program *program,
+                               const hfta_workload *workload,
+                               const hfta_options *options,
+                               hfta_instance **out);
+
+/// Copies the message of a worker's failed call to the instance; returns
+/// `status`.
+hfta_status hfta_instance_note(hfta_instance *instance,
+                               const hfta_worker *worker, hfta_status status);
+
 /// Returns whether the job has a preconditioner: an update then uses statistics
 /// besides the accumulated gradients.
 bool hfta_instance_preconditions(const hfta_instance *instance);
-
-/// Discards the gradients accumulated since the last update, because they
-/// belong to a state that is being replaced. If that fails, the next call
-/// clears them.
-hfta_status hfta_instance_clear_gradients(hfta_instance *instance);
-
-/// Records that gradients hold partial sums, or values that no update will use,
-/// because a call has failed: the next call clears them first. Returns
-/// `status`.
-hfta_status hfta_instance_spoil_gradients(hfta_instance *instance,
-                                          hfta_status status);
-
-/// A turn: some of the live copies, which run steps together on a device
-/// without room for all copies. There are as few turns as possible, all of the
-/// same width; a single turn if all copies fit.
-typedef struct hfta_turn {
-  int64_t first;  ///< position of the turn's first copy among the live copies
-  int64_t copies; ///< number of its copies; the last turn may have fewer than
-                  ///< the others
-} hfta_turn;
-
-/// Return the number of turns in which `copies` copies run if there is room for
-/// `most` of them at a time (0: for all), and turn `number` of them.
-int64_t hfta_turn_count(int64_t copies, int64_t most);
-hfta_turn hfta_find_turn(int64_t copies, int64_t most, int64_t number);
 
 /// Return the number of turns of an instance's live copies on its device, and
 /// its current turn.
 int64_t hfta_instance_turn_count(const hfta_instance *instance);
 hfta_turn hfta_instance_turn(const hfta_instance *instance);
-
-/// Runs a schedule once for each turn's copies, one turn after the other.
-hfta_status hfta_instance_run_turns(hfta_instance *instance,
-                                    const hfta_schedule_call *call);
-
-/// Runs a schedule on all workers at once and waits for them. HFTA_USAGE if the
-/// program has no such schedule.
-hfta_status hfta_instance_run(hfta_instance *instance,
-                              const hfta_schedule_call *call);
-
-/// Runs a step for the call's copies. `losses` (or NULL) has one loss per copy;
-/// those of other copies aren't changed.
-hfta_status hfta_instance_run_step(hfta_instance *instance,
-                                   const hfta_schedule_call *call,
-                                   double *losses);
-
-/// Prepares a call of a training: clears gradients that a failed call has left,
-/// and writes scalars to the host's images. These are the number of steps and
-/// of the accumulations whose gradients are used (1 if none wait, since a step
-/// makes one); with `updates` also the learning rates and the damping.
-/// HFTA_USAGE for a cosine schedule if the number of steps is unknown.
-hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates);
-
-/// Reads the results of a step of all live copies from the host's images: the
-/// reports, and the losses (one per copy, NaN for copies that don't run; NULL:
-/// not needed).
-hfta_status hfta_instance_get_step(hfta_instance *instance, double *losses);
 
 /// Returns the width of turns in a schedule's next call, the largest of all
 /// workers'; the number of live copies if the schedule takes no turns.

@@ -77,14 +77,6 @@ static bool find_with_host(hfta_worker *worker, uint32_t tensor, int64_t copy,
   return true;
 }
 
-/// Copies the message of a worker's failure to the instance; returns `status`.
-static hfta_status note_worker(hfta_instance *instance,
-                               const hfta_worker *worker, hfta_status status) {
-  if (status != HFTA_OK)
-    instance->error = worker->error;
-  return status;
-}
-
 static hfta_status read_own(hfta_instance *instance, uint32_t tensor,
                             int64_t copy, uint64_t offset, void *to,
                             uint64_t bytes) {
@@ -103,7 +95,7 @@ static hfta_status read_own(hfta_instance *instance, uint32_t tensor,
   if (find_with_host(worker, tensor, copy, false, &place, &status)) {
     if (status == HFTA_OK)
       memcpy(to, place + offset, bytes);
-    return note_worker(instance, worker, status);
+    return hfta_instance_note(instance, worker, status);
   }
   char *from = hfta_worker_address(worker, tensor, copy) + offset;
   void *host = device->functions->host_address(device, from);
@@ -144,7 +136,7 @@ static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
     if (find_with_host(worker, tensor, copy, true, &to, &status)) {
       if (status == HFTA_OK)
         memcpy(to + offset, from, bytes);
-      note_worker(instance, worker, status);
+      hfta_instance_note(instance, worker, status);
       continue;
     }
     to = hfta_worker_address(worker, tensor, copy) + offset;

@@ -60,14 +60,6 @@ static piece own_piece(const sums *self) {
   return piece_of(self, self->worker->share.rank);
 }
 
-uint64_t hfta_sums_received_bytes(const hfta_program *program,
-                                  const hfta_schedule *schedule,
-                                  const hfta_command *command, int ranks) {
-  uint64_t bytes = hfta_reduced_bytes(program, schedule, command);
-  uint64_t block = command->to.copy_stride, blocks = bytes / block;
-  return (blocks + (uint64_t)ranks - 1) / (uint64_t)ranks * block;
-}
-
 /// Returns the address of the sums of the rank's own group number `index`. In
 /// the arena it follows from the FETCH, so that it is known before the FETCH
 /// runs.

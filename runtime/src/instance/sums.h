@@ -38,12 +38,6 @@ typedef struct hfta_sums {
 hfta_status hfta_sums_create(struct hfta_worker *worker);
 void hfta_sums_destroy(hfta_sums *self);
 
-/// Returns the most bytes of one group's sums that any of `ranks` ranks
-/// receives in an ALL_REDUCE: the largest share.
-uint64_t hfta_sums_received_bytes(const hfta_program *program,
-                                  const hfta_schedule *schedule,
-                                  const hfta_command *command, int ranks);
-
 /// Issues the work of an HFTA_COMMAND_ALL_REDUCE: messages and additions;
 /// nothing if the worker has no memory for the sums. The first instance gets
 /// the sum of all groups, the others become zeros. A segment that isn't

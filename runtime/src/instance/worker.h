@@ -13,13 +13,13 @@
 #define HFTA_SRC_INSTANCE_WORKER_H
 
 #include "hfta/device.h"
+#include "instance/ahead_areas.h"
 #include "instance/batches.h"
 #include "instance/broadcasts.h"
 #include "instance/host_copies.h"
 #include "instance/messages.h"
 #include "instance/spill.h"
 #include "instance/sums.h"
-#include "schedule/ahead.h"
 #include "workload/share.h"
 #include "workload/turns.h"
 #include "workload/workload.h"
@@ -64,30 +64,10 @@ typedef struct hfta_worker {
   int32_t *chosen;   ///< room for chosen copies, and for their positions
   hfta_turns *turns; ///< for each schedule, the width of its turns
   hfta_batches batches;
-  /// State of posted steps (ahead.h); NULL: none was posted yet.
+  /// State of posted steps; NULL: none was posted yet.
   hfta_ahead *ahead;
   hfta_error error; ///< its last failure
 } hfta_worker;
-
-/// A call of a schedule: the arguments with which an instance or worker runs
-/// it.
-typedef struct hfta_schedule_call {
-  const char *name;          ///< name of the schedule
-  const void *const *inputs; ///< one pointer per data field, or one per model
-                             ///< input for `infer`
-  int64_t micro_batches; ///< number of the step's micro-batches, fewer for a
-                         ///< partial batch
-  const int32_t *copies; ///< the copies that take part; NULL: those of the
-                         ///< instance's current turn
-  int64_t first; ///< position of the first of `copies` among the live copies
-  int64_t copy_count;
-  uint64_t queues;     ///< the set of queues to wait for, as in the device's
-                       ///< `wait_for`; 0: all
-  bool is_posted;      ///< the call returns without waiting for the device
-  char *const *images; ///< the host's images to use, one per segment; NULL: the
-                       ///< worker's own
-  bool is_ahead;       ///< its FETCHes are for a later call (spill.h)
-} hfta_schedule_call;
 
 /// Opens the instance's worker number `index`. `*self` must be zeros before.
 /// hfta_worker_close frees what it has, also after a failure.
@@ -126,11 +106,6 @@ void hfta_worker_begin_turns(hfta_worker *self);
 
 /// Sets gradients and moments to zeros and waits for it.
 hfta_status hfta_worker_clear_gradients(hfta_worker *self);
-
-/// Issues all commands of a schedule to the device and, unless the call is
-/// posted, waits until they are done. HFTA_USAGE if the program has no such
-/// schedule.
-hfta_status hfta_worker_run(hfta_worker *self, const hfta_schedule_call *call);
 
 /// Returns the worker's number among the workers of all stages.
 int64_t hfta_worker_number(const hfta_worker *self);

@@ -1,44 +1,8 @@
-//===- turn_obstacles.c - Turns on a device without room for all copies ---===//
+//===- turn_obstacles.c - What needs all copies at once -------------------===//
 
-#include "instance/instance_impl.h"
+#include "workload/workload.h"
 
 #include <string.h>
-
-int64_t hfta_turn_count(int64_t copies, int64_t most) {
-  return most > 0 ? (copies + most - 1) / most : 1;
-}
-
-hfta_turn hfta_find_turn(int64_t copies, int64_t most, int64_t number) {
-  int64_t count = hfta_turn_count(copies, most);
-  int64_t each = (copies + count - 1) / count;
-  int64_t first = number * each, left = copies - first;
-  return (hfta_turn){.first = first, .copies = left < each ? left : each};
-}
-
-int64_t hfta_instance_turn_count(const hfta_instance *instance) {
-  return hfta_turn_count(instance->live_count, instance->workload.slabs);
-}
-
-hfta_turn hfta_instance_turn(const hfta_instance *instance) {
-  return hfta_find_turn(instance->live_count, instance->workload.slabs,
-                        instance->turn);
-}
-
-hfta_status hfta_instance_run_turns(hfta_instance *instance,
-                                    const hfta_schedule_call *call) {
-  int64_t count = hfta_instance_turn_count(instance);
-  hfta_status status = HFTA_OK;
-  for (int64_t i = 0; i < count && status == HFTA_OK; ++i) {
-    instance->turn = i;
-    status = hfta_instance_run(instance, call);
-  }
-  instance->turn = 0;
-  return status;
-}
-
-//===----------------------------------------------------------------------===//
-// Obstacles to taking turns
-//===----------------------------------------------------------------------===//
 
 /// Returns whether a launch writes state that several copies share. If copies
 /// took turns, each turn would write it again.

@@ -58,3 +58,14 @@ void hfta_turns_took(hfta_turns *self, double seconds) {
   if (self->calls == 1 + COUNTED_CALLS)
     judge(self);
 }
+
+int64_t hfta_turn_count(int64_t copies, int64_t most) {
+  return most > 0 ? (copies + most - 1) / most : 1;
+}
+
+hfta_turn hfta_find_turn(int64_t copies, int64_t most, int64_t number) {
+  int64_t count = hfta_turn_count(copies, most);
+  int64_t each = (copies + count - 1) / count;
+  int64_t first = number * each, left = copies - first;
+  return (hfta_turn){.first = first, .copies = left < each ? left : each};
+}

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+//===----------------------------------------------------------------------===//
+// The width of turns within a call
+//===----------------------------------------------------------------------===//
+
 /// The search for the fastest width of a schedule's turns. It reads no clock:
 /// its owner reports the duration of each call.
 typedef struct hfta_turns {
@@ -42,5 +46,23 @@ void hfta_turns_fix(hfta_turns *self, int64_t width);
 /// Reports how many seconds the last call took, with turns of `self->width`.
 /// The width of the next call may then change.
 void hfta_turns_took(hfta_turns *self, double seconds);
+
+//===----------------------------------------------------------------------===//
+// Turns of several calls
+//===----------------------------------------------------------------------===//
+
+/// A turn: some of the live copies, which run steps together on a device
+/// without room for all copies. There are as few turns as possible, all of the
+/// same width; a single turn if all copies fit.
+typedef struct hfta_turn {
+  int64_t first;  ///< position of the turn's first copy among the live copies
+  int64_t copies; ///< number of its copies; the last turn may have fewer than
+                  ///< the others
+} hfta_turn;
+
+/// Return the number of turns in which `copies` copies run if there is room for
+/// `most` of them at a time (0: for all), and turn `number` of them.
+int64_t hfta_turn_count(int64_t copies, int64_t most);
+hfta_turn hfta_find_turn(int64_t copies, int64_t most, int64_t number);
 
 #endif // HFTA_SRC_WORKLOAD_TURNS_H

@@ -2,7 +2,6 @@
 
 #include "workload/workload.h"
 
-#include "instance/sums.h"
 #include "program/fetches.h"
 #include "workload/share.h"
 
@@ -452,6 +451,17 @@ static uint64_t task_reach(const hfta_task *task, uint32_t segment,
   return all;
 }
 
+/// Returns the most bytes of one group's sums that any of `ranks` ranks
+/// receives in an ALL_REDUCE: those of the largest share, as instance/sums.c
+/// shares out whole blocks.
+static uint64_t largest_share(const hfta_program *program,
+                              const hfta_schedule *schedule,
+                              const hfta_command *command, int ranks) {
+  uint64_t bytes = hfta_reduced_bytes(program, schedule, command);
+  uint64_t block = command->to.copy_stride, blocks = bytes / block;
+  return (blocks + (uint64_t)ranks - 1) / (uint64_t)ranks * block;
+}
+
 /// Returns the most bytes of one group's sums that a rank receives into a
 /// segment in an ALL_REDUCE.
 static uint64_t received_bytes(const hfta_program *program,
@@ -465,8 +475,8 @@ static uint64_t received_bytes(const hfta_program *program,
       if (command->kind != HFTA_COMMAND_ALL_REDUCE ||
           command->from.index != index)
         continue;
-      uint64_t bytes = hfta_sums_received_bytes(program, &program->schedules[s],
-                                                command, workload->ranks);
+      uint64_t bytes = largest_share(program, &program->schedules[s], command,
+                                     workload->ranks);
       most = bytes > most ? bytes : most;
     }
   return most;
