@@ -6,7 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "ScheduleTraversal.h"
-#include "hfta/data.h"
+#include "hfta/prefetch.h"
 #include "hfta/store.h"
 
 #include <map>

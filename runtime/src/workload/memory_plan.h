@@ -5,13 +5,8 @@
 #define HFTA_SRC_WORKLOAD_MEMORY_PLAN_H
 
 #include "hfta/device.h"
+#include "hfta/prefetch.h"
 #include "workload/workload.h"
-
-/// The number of batches that a training has in the host's memory at a time:
-/// the one in use, the next one, which is on its way to the device, and the one
-/// that is being read. A program for a GPU has one more, because the GPU may
-/// work on two steps.
-enum { HFTA_BATCHES_OF_DATA = 3 };
 
 /// The most steps that may be posted to a device and not yet settled
 /// (schedule/ahead.h).
