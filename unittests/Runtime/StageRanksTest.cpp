@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "commands/command.h"
+#include "commands/rank_name.h"
 #include "commands/ranks.h"
 #include "text/ranges.h"
 #include "workload/memory_plan.h"
