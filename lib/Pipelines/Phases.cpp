@@ -80,7 +80,7 @@ static constexpr Phase kAfter[] = {&phases::object, &phases::library,
 //===----------------------------------------------------------------------===//
 
 static llvm::SmallVector<Phase> join(llvm::ArrayRef<const Target *> targets) {
-  llvm::SmallVector<Phase> found(llvm::ArrayRef<Phase>(kBefore));
+  llvm::SmallVector<Phase> found(std::begin(kBefore), std::end(kBefore));
   for (const Target *target : targets)
     for (const PhaseInfo &phase : target->getPhases())
       found.push_back(&phase);

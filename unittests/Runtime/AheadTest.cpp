@@ -8,8 +8,8 @@
 #include <deque>
 
 extern "C" {
+#include "instance/instance_impl.h"
 #include "schedule/ahead.h"
-#include "schedule/instance_impl.h"
 #include "training/trainer_impl.h"
 }
 

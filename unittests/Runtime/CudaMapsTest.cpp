@@ -10,7 +10,7 @@ extern "C" {
 }
 #include "FakeProgram.h"
 #include "RuntimeTest.h"
-#include "schedule/program_check.h"
+#include "program/program_check.h"
 
 #include "gtest/gtest.h"
 

@@ -4,7 +4,7 @@
 #include "RuntimeTest.h"
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 }
 
 #include <sys/mman.h>

@@ -4,8 +4,8 @@
 #include "RuntimeTest.h"
 
 extern "C" {
-#include "schedule/fetches.h"
-#include "schedule/program_check.h"
+#include "program/fetches.h"
+#include "program/program_check.h"
 }
 
 #include <cstring>

@@ -10,9 +10,10 @@
 
 extern "C" {
 #include "fleet/fleet.h"
-#include "schedule/instance_impl.h"
-#include "schedule/parts.h"
-#include "schedule/workload.h"
+#include "instance/instance_impl.h"
+#include "instance/parts.h"
+#include "schedule/create.h"
+#include "workload/workload.h"
 }
 
 namespace {

@@ -4,7 +4,9 @@
 #include "hfta/abi.h"
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
+#include "schedule/create.h"
+#include "workload/memory_plan.h"
 }
 
 #include <algorithm>

@@ -3,7 +3,8 @@
 #include "RuntimeTest.h"
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
+#include "workload/memory_plan.h"
 }
 
 static double hurryingTime, hurryingSeconds;

@@ -10,7 +10,8 @@
 
 extern "C" {
 #include "communicator/worker_group.h"
-#include "schedule/workload.h"
+#include "schedule/create.h"
+#include "workload/workload.h"
 }
 
 /// Several ranks, each of which is a thread of this process.

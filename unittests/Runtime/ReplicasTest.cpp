@@ -6,7 +6,8 @@
 #include "hfta/checkpoint.h"
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
+#include "workload/memory_plan.h"
 }
 
 namespace {

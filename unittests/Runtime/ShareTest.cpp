@@ -5,7 +5,7 @@
 #include <vector>
 
 extern "C" {
-#include "schedule/share.h"
+#include "workload/share.h"
 }
 
 namespace {

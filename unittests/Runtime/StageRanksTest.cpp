@@ -5,9 +5,11 @@
 
 extern "C" {
 #include "commands/command.h"
+#include "commands/rank_name.h"
 #include "commands/ranks.h"
-#include "schedule/share.h"
 #include "text/ranges.h"
+#include "workload/memory_plan.h"
+#include "workload/share.h"
 }
 
 namespace {

@@ -8,8 +8,10 @@
 #include <set>
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
+#include "schedule/create.h"
 #include "trace/trace.h"
+#include "workload/memory_plan.h"
 }
 
 namespace {

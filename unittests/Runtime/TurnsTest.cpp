@@ -6,7 +6,7 @@
 #include <vector>
 
 extern "C" {
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 }
 
 using Clock = std::function<double(int64_t width)>;

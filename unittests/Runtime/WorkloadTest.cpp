@@ -3,7 +3,8 @@
 #include "gtest/gtest.h"
 
 extern "C" {
-#include "schedule/workload.h"
+#include "workload/memory_plan.h"
+#include "workload/workload.h"
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #ifndef HFTA_CODEGEN_COMPILEPARTS_H
 #define HFTA_CODEGEN_COMPILEPARTS_H
 
-#include "CodegenParts.h"
+#include "Hfta/Codegen/CodegenParts.h"
 
 #include "llvm/ADT/FunctionExtras.h"
 #include "llvm/Support/Error.h"

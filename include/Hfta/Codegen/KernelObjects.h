@@ -9,8 +9,8 @@
 #ifndef HFTA_CODEGEN_KERNELOBJECTS_H
 #define HFTA_CODEGEN_KERNELOBJECTS_H
 
-#include "CodeCache.h"
-#include "KernelModules.h"
+#include "Hfta/Codegen/CodeCache.h"
+#include "Hfta/Codegen/KernelModules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

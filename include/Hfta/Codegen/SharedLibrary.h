@@ -3,7 +3,7 @@
 #ifndef HFTA_CODEGEN_SHAREDLIBRARY_H
 #define HFTA_CODEGEN_SHAREDLIBRARY_H
 
-#include "TemporaryFile.h"
+#include "Hfta/Support/TemporaryFile.h"
 
 #include "hfta/program.h"
 #include "llvm/ADT/ArrayRef.h"

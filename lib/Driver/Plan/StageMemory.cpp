@@ -1,7 +1,7 @@
 //===- StageMemory.cpp - Memory that a stage's worker needs ---------------===//
 
 #include "Plan/StageMemory.h"
-#include "hfta/data.h"
+#include "hfta/prefetch.h"
 
 #include <map>
 #include <set>

@@ -1,7 +1,7 @@
 //===- StageCosts.cpp - The costs of stages and links ---------------------===//
 
 #include "Hfta/Planning/Pipelines/StageCosts.h"
-#include "hfta/data.h"
+#include "hfta/prefetch.h"
 
 #include <algorithm>
 #include <cmath>

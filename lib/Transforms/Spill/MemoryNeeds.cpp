@@ -5,7 +5,7 @@
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Support/TaskNames.h"
 #include "Schedule/ScheduleTraversal.h"
-#include "hfta/data.h"
+#include "hfta/prefetch.h"
 #include "hfta/store.h"
 
 #include <map>

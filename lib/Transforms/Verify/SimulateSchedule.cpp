@@ -1,7 +1,7 @@
 //===- SimulateSchedule.cpp - Simulates a step within a budget ------------===//
 //
 // Visits the commands as the host does, and notes the commands that each queue
-// gets. This also determines, as in the runtime (runtime/src/schedule/spill.c),
+// gets. This also determines, as in the runtime (runtime/src/instance/spill.c),
 // whether a fetch finds its data still in place, so that nothing is read: that
 // depends only on the order of commands. Then the queues are simulated.
 //===----------------------------------------------------------------------===//

@@ -49,12 +49,6 @@
 extern "C" {
 #endif
 
-/// The number of batches that a training has in the host's memory at a time:
-/// the one in use, the next one, which is on its way to the device, and the one
-/// that is being read. A program for a GPU has one more, because the GPU may
-/// work on two steps.
-enum { HFTA_BATCHES_OF_DATA = 3 };
-
 /// An open source of samples.
 typedef struct hfta_data hfta_data;
 

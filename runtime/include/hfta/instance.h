@@ -11,7 +11,7 @@
 #define HFTA_INSTANCE_H
 
 #include "hfta/embed.h"
-#include "hfta/program.h"
+#include "hfta/program_queries.h"
 #include "hfta/tensor_view.h"
 
 #include <stdbool.h>
@@ -19,112 +19,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/// The memory that a program needs, in bytes, by its use. It follows from the
-/// program's table alone, without an instance.
-typedef struct hfta_memory_plan {
-  uint64_t parameters;
-  uint64_t gradients;
-  uint64_t optimizer_state;
-  uint64_t statistics;
-  uint64_t curvature;   ///< factors and inverses of a preconditioner, with the
-                        ///< sums that they are computed from
-  uint64_t activations; ///< saved activations and cuts, in all instances
-  uint64_t workspace;
-  uint64_t input_output; ///< inputs, outputs, scalars, results
-  uint64_t prefetch;     ///< batches of data in the host's memory:
-                         ///< HFTA_BATCHES_OF_DATA, and one more for a GPU
-  /// Constants, which are part of the binary and not allocated.
-  uint64_t constants;
-  uint64_t scratch; ///< scratch memory of kernels, of all threads together
-  uint64_t arena; ///< memory in which segments that aren't resident have places
-                  ///< while they are used
-  uint64_t store; ///< memory of the store itself: buffer, threads, checksums
-  uint64_t peak;  ///< the sum of all but constants
-} hfta_memory_plan;
-
-/// Returns the memory that a program needs on one rank for all of its schedules
-/// and copies, with kernels on `threads` threads.
-hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
-
-/// Returns whether some of the program's segments are spilled to a store.
-bool hfta_program_spills(const hfta_program *program);
-
-/// Returns the name of the device that a program's tasks run on: `text` unless
-/// it is NULL, else "cpu", or "cuda:0" for a program with images.
-const char *hfta_program_device(const hfta_program *program, const char *text);
-
-/// Returns the number of threads to use: `threads` if that isn't 0, else one
-/// per processor, but at most the number for which memory is planned. For a
-/// program with images it is the number of copies, since a GPU runs all copies
-/// at once.
-int hfta_program_threads(const hfta_program *program, int64_t threads);
-
-/// Returns the most copies of a turn, for which an instance has memory: the
-/// number that the schedule gives, else one per thread; all copies if no
-/// schedule takes turns. With one copy per thread, threads don't wait for each
-/// other within a turn, and the activations that a copy saves for its backward
-/// stay in its thread's caches. An instance uses narrower turns where these
-/// turn out to be faster.
-int64_t hfta_program_copies_at_once(const hfta_program *program, int threads);
-
-/// Returns the bytes of one instance of a segment. A segment of slabs has one
-/// slab per copy, or only as many as a turn has copies if the copies of
-/// different turns share slabs.
-uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
-                                    int threads);
-
-/// Returns the bytes of scratch memory that each thread needs.
-uint64_t hfta_program_scratch_bytes(const hfta_program *program);
-
-/// Checks everything in a program's table that the runtime relies on: ABI
-/// version, indices, sizes, tasks, schedules. HFTA_INTERNAL describes the first
-/// fault.
-hfta_status hfta_program_check(const hfta_program *program, hfta_error *error);
-
-/// Checks that this CPU has all features that the program's code uses.
-/// HFTA_UNSUPPORTED names those that it lacks.
-hfta_status hfta_program_check_cpu(const hfta_program *program,
-                                   hfta_error *error);
-
-/// Returns whether a copy has the tensor. Some tensors belong to a single copy.
-bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy);
-/// Returns the model from which a copy was made.
-const hfta_model *hfta_program_model(const hfta_program *program, int64_t copy);
-
-/// Returns the first schedule of this name (with several stages, the first
-/// stage's); NULL if the program has none.
-const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
-                                                const char *name);
-
-/// Returns a stage's schedule of this name; with stage -1, the one for the
-/// whole program. NULL if there is none.
-const hfta_schedule *
-hfta_program_find_stage_schedule(const hfta_program *program, const char *name,
-                                 int32_t stage);
-
-/// Returns whether the host has an image of the segment: memory of the same
-/// size from which or to which some schedule transfers the segment's bytes.
-bool hfta_segment_has_image(const hfta_program *program, uint32_t segment);
-
-/// Return whether the program has a schedule for training steps, and one for
-/// evaluation.
-bool hfta_program_trains(const hfta_program *program);
-bool hfta_program_evaluates(const hfta_program *program);
-
-/// Returns the number of samples of one micro-batch.
-int64_t hfta_program_micro_batch(const hfta_program *program);
-
-/// Returns a copy's value of a hyper-parameter; `otherwise` if the program has
-/// no hyper-parameter of this name.
-double hfta_program_hyper_parameter(const hfta_program *program,
-                                    const char *name, int64_t copy,
-                                    double otherwise);
-
-/// Returns the index of a copy's tensor in hfta_program.tensors; UINT32_MAX if
-/// there is none of this name.
-uint32_t hfta_program_find_tensor(const hfta_program *program, int64_t copy,
-                                  const char *name);
 
 const hfta_program *hfta_instance_program(const hfta_instance *instance);
 

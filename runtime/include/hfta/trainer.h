@@ -21,8 +21,6 @@ extern "C" {
 
 /// The default number of steps between entries of the log.
 #define HFTA_DEFAULT_LOG_EVERY 50
-/// The default number of steps to trace.
-#define HFTA_DEFAULT_TRACE_STEPS 5
 
 /// A part: an instance for some of a program's copies, which is trained
 /// together with the instances for the other copies.
@@ -52,8 +50,7 @@ typedef struct hfta_train_options {
                   ///< without `resume` or `overwrite` the folder must have none
   /// Path of a trace of the first steps; NULL: no trace.
   const char *trace_path;
-  int64_t trace_steps; ///< number of this run's first steps to trace; 0:
-                       ///< HFTA_DEFAULT_TRACE_STEPS
+  int64_t trace_steps; ///< number of this run's first steps to trace; 0: 5
   /// The job's name, for each event in the log; NULL: none. When the training
   /// is resumed, other jobs' lines stay in the log.
   const char *job;
@@ -64,7 +61,7 @@ typedef struct hfta_train_options {
   /// training runs alone.
   struct hfta_fleet_model *model;
   /// The instances that are trained together; the first one represents all of
-  /// them (schedule/parts.h). Each runs several steps on its own, with its own
+  /// them (instance/parts.h). Each runs several steps on its own, with its own
   /// thread and seat; then all are at the same step again. Borrowed; NULL: the
   /// instance has all copies.
   const hfta_train_part *parts;

@@ -3,8 +3,9 @@
 #include "checkpoint/checkpoint_impl.h"
 #include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
-#include "schedule/parts.h"
-#include "schedule/share_state.h"
+#include "instance/parts.h"
+#include "instance/share_state.h"
+#include "schedule/step.h"
 #include "system/file.h"
 #include "system/path.h"
 

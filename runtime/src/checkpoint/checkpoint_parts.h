@@ -12,7 +12,7 @@
 #ifndef HFTA_SRC_CHECKPOINT_CHECKPOINT_PARTS_H
 #define HFTA_SRC_CHECKPOINT_CHECKPOINT_PARTS_H
 
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 
 /// The most bytes of a chunk.
 enum { HFTA_CHUNK_BYTES = 1 << 20 };

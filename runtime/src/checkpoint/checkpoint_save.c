@@ -3,7 +3,7 @@
 #include "checkpoint/checkpoint_impl.h"
 #include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
-#include "schedule/share_state.h"
+#include "instance/share_state.h"
 #include "system/path.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include "commands/machine_limits.h"
 #include "hfta/json.h"
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 
 /// The measured time of a task, over all timed steps.
 typedef struct hfta_task_time {

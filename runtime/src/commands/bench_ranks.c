@@ -3,6 +3,7 @@
 #include "commands/bench_ranks.h"
 #include "commands/ranks.h"
 
+#include "commands/rank_name.h"
 #include "communicator/tags.h"
 #include "hfta/device.h"
 #include "system/clock.h"

@@ -4,7 +4,9 @@
 #define HFTA_SRC_COMMANDS_COMMAND_H
 
 #include "hfta/store.h"
-#include "schedule/workload.h"
+#include "instance/instance_facts.h"
+#include "schedule/create.h"
+#include "workload/workload.h"
 
 #include <stdio.h>
 

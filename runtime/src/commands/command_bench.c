@@ -12,6 +12,8 @@
 #include "system/clock.h"
 #include "system/memory_limit.h"
 #include "trace/trace.h"
+#include "workload/defaults.h"
+#include "workload/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 #include "checkpoint/replaces.h"
 #include "commands/jobs.h"
 #include "hfta/npy.h"
-#include "schedule/whole_batches.h"
 #include "system/file.h"
+#include "workload/whole_batches.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include "data/feed.h"
 #include "hfta/forecast.h"
 #include "hfta/json.h"
+#include "workload/defaults.h"
+#include "workload/memory_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

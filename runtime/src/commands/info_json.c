@@ -6,7 +6,8 @@
 #include "hfta/data.h"
 #include "hfta/json.h"
 #include "hfta/learning_rate.h"
-#include "schedule/share.h"
+#include "workload/memory_plan.h"
+#include "workload/share.h"
 
 #include <string.h>
 

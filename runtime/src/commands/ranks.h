@@ -37,13 +37,6 @@ typedef struct hfta_rank_arguments {
    .minimum = 1,                                                               \
    .maximum = 1000000}
 
-/// The name of a rank for messages, such as "rank 3 (stage 1, replica 0)", or
-/// "rank 3 (replica 3)" by its first worker in a program of one stage.
-typedef struct hfta_rank_name {
-  char text[192];
-} hfta_rank_name;
-hfta_rank_name hfta_name_rank(const hfta_program *program, int rank, int ranks);
-
 /// Silences all ranks except rank 0 until they are connected. Called before
 /// options are parsed.
 void hfta_expect_ranks(const hfta_invocation *invocation);

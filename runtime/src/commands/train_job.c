@@ -3,7 +3,7 @@
 #include "commands/table.h"
 #include "commands/train.h"
 #include "hfta/checkpoint.h"
-#include "schedule/parts.h"
+#include "instance/parts.h"
 #include "system/interrupt.h"
 #include "training/screen.h"
 

@@ -21,7 +21,8 @@
 
 #include "data/dataset.h"
 #include "hfta/device.h"
-#include "schedule/ahead.h"
+#include "hfta/instance.h"
+#include "workload/memory_plan.h"
 
 typedef struct hfta_feed hfta_feed;
 

@@ -2,8 +2,8 @@
 
 #include "device/costs.h"
 
-#include "hfta/instance.h"
 #include "hfta/json.h"
+#include "hfta/program_queries.h"
 #include "system/file.h"
 
 #include <math.h>

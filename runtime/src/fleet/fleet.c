@@ -3,6 +3,8 @@
 #include "fleet/fleet.h"
 
 #include "system/clock.h"
+#include "workload/defaults.h"
+#include "workload/memory_plan.h"
 
 #include <math.h>
 #include <pthread.h>

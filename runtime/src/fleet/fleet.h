@@ -15,7 +15,7 @@
 #include "fleet/seating.h"
 #include "fleet/training.h"
 #include "hfta/instance.h"
-#include "schedule/seat.h"
+#include "instance/seat.h"
 
 typedef struct hfta_fleet hfta_fleet;
 

@@ -8,7 +8,7 @@
 #ifndef HFTA_SRC_FLEET_TRAINING_H
 #define HFTA_SRC_FLEET_TRAINING_H
 
-#include "schedule/workload.h"
+#include "workload/workload.h"
 
 enum { HFTA_TRAINING_NAME_BYTES = 160 };
 

@@ -16,14 +16,8 @@
 #ifndef HFTA_SRC_SCHEDULE_AHEAD_H
 #define HFTA_SRC_SCHEDULE_AHEAD_H
 
-#include "hfta/device.h"
 #include "hfta/instance.h"
-
-/// The most steps that may be posted and not yet settled.
-enum { HFTA_MOST_POSTED_STEPS = HFTA_DEVICE_MARKS };
-
-/// The state of an instance's posted steps.
-typedef struct hfta_ahead hfta_ahead;
+#include "workload/memory_plan.h"
 
 /// Returns whether steps of the instance can be posted in principle. They need
 /// one rank and one worker, whose device has marks and holds all copies; and no
@@ -55,8 +49,5 @@ hfta_status hfta_instance_settle_step(hfta_instance *instance, double *losses);
 /// memory can't be locked; such memory must not be unlocked.
 bool hfta_instance_lock(hfta_instance *instance, void *memory, uint64_t bytes);
 void hfta_instance_unlock(hfta_instance *instance, void *memory);
-
-/// Frees the state and its areas. No step may be in flight. NULL is allowed.
-void hfta_ahead_free(hfta_ahead *self, hfta_device *device);
 
 #endif // HFTA_SRC_SCHEDULE_AHEAD_H

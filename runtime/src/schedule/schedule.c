@@ -1,6 +1,6 @@
 //===- schedule.c - Issues the commands of a schedule to a device ---------===//
 
-#include "schedule/instance_impl.h"
+#include "schedule/run.h"
 
 #include <string.h>
 

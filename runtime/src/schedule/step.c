@@ -1,11 +1,11 @@
 //===- step.c - Steps, evaluations and inferences -------------------------===//
 
+#include "schedule/step.h"
+
 #include "communicator/tags.h"
 #include "hfta/learning_rate.h"
-#include "schedule/instance_impl.h"
-#include "schedule/parts.h"
-#include "schedule/whole_batches.h"
-#include "schedule/window.h"
+#include "instance/parts.h"
+#include "workload/whole_batches.h"
 
 #include <math.h>
 #include <string.h>
@@ -121,11 +121,10 @@ static hfta_status clear_own_gradients(hfta_instance *instance) {
   hfta_instance_spoil_gradients(instance, HFTA_OK);
   for (uint32_t i = 0; i < instance->worker_count; ++i) {
     hfta_worker *worker = &instance->workers[i];
-    hfta_status status = hfta_worker_clear_gradients(worker);
-    if (status == HFTA_OK)
-      continue;
-    instance->error = worker->error;
-    return status;
+    hfta_status status = hfta_instance_note(
+        instance, worker, hfta_worker_clear_gradients(worker));
+    if (status != HFTA_OK)
+      return status;
   }
   instance->has_remains = false;
   return HFTA_OK;
@@ -204,13 +203,7 @@ static bool has_report(const hfta_instance *instance) {
   return list_results(instance->program, /*updates=*/true).count > 1;
 }
 
-bool hfta_instance_preconditions(const hfta_instance *instance) {
-  return instance->program->roles.kl_scale != UINT32_MAX;
-}
-
-/// Sets all losses to NaN, which remains for copies that don't run. `losses`
-/// may be NULL.
-static void clear_losses(const hfta_instance *instance, double *losses) {
+void hfta_instance_clear_losses(const hfta_instance *instance, double *losses) {
   for (int64_t copy = 0; losses && copy < instance->program->copies; ++copy)
     losses[copy] = NAN;
 }
@@ -239,7 +232,7 @@ static hfta_status get_step(hfta_instance *instance,
 }
 
 hfta_status hfta_instance_get_step(hfta_instance *instance, double *losses) {
-  clear_losses(instance, losses);
+  hfta_instance_clear_losses(instance, losses);
   return get_step(instance, /*call=*/NULL, /*updates=*/true, losses);
 }
 
@@ -259,7 +252,7 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
     return withdraw_offer(instance, status);
   instance->has_gradients = true;
   status = run_schedule(instance, "accumulate", inputs);
-  clear_losses(instance, losses);
+  hfta_instance_clear_losses(instance, losses);
   if (status == HFTA_OK)
     status = get_step(instance, /*call=*/NULL, /*updates=*/false, losses);
   if (status != HFTA_OK)
@@ -310,39 +303,6 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
     return hfta_instance_spoil_gradients(instance, status);
   ++instance->steps;
   return status;
-}
-
-/// Provides the batch of a window of one step, the same for each turn
-/// (hfta_window.take).
-static hfta_status take_inputs(void *argument, int64_t step,
-                               const void *const **inputs) {
-  (void)step;
-  *inputs = argument;
-  return HFTA_OK;
-}
-
-/// Runs one step in turns, as a window. The offered batch is withdrawn first:
-/// otherwise it would be copied ahead in the first turn, and the next turn's
-/// call, not the next step, would find it.
-static hfta_status step_in_turns(hfta_instance *instance,
-                                 const void *const *inputs, double *losses) {
-  hfta_window window = {.steps = 1,
-                        .take = take_inputs,
-                        .argument = (void *)(uintptr_t)inputs,
-                        .losses = losses};
-  hfta_instance_offer(instance, NULL);
-  return hfta_instance_run_window(instance, &window);
-}
-
-hfta_status hfta_instance_step(hfta_instance *instance,
-                               const void *const *inputs, double *losses) {
-  if (hfta_instance_turn_count(instance) > 1)
-    return step_in_turns(instance, inputs, losses);
-  hfta_schedule_call call = {.name = "step",
-                             .inputs = inputs,
-                             .micro_batches = instance->program->micro_batches};
-  clear_losses(instance, losses);
-  return hfta_instance_run_step(instance, &call, losses);
 }
 
 //===----------------------------------------------------------------------===//

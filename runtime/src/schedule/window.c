@@ -2,7 +2,7 @@
 
 #include "schedule/window.h"
 
-#include "schedule/instance_impl.h"
+#include "schedule/step.h"
 
 #include <math.h>
 
@@ -181,4 +181,41 @@ hfta_status hfta_instance_run_window(hfta_instance *instance,
   instance->last_lies_beside = lies_beside(&self, self.count - 1);
   instance->begins_with_last = !instance->begins_with_last;
   return status;
+}
+
+//===----------------------------------------------------------------------===//
+// A single step
+//===----------------------------------------------------------------------===//
+
+/// Provides the batch of a window of one step, the same for each turn
+/// (hfta_window.take).
+static hfta_status take_inputs(void *argument, int64_t step,
+                               const void *const **inputs) {
+  (void)step;
+  *inputs = argument;
+  return HFTA_OK;
+}
+
+/// Runs one step in turns, as a window. The offered batch is withdrawn first:
+/// otherwise it would be copied ahead in the first turn, and the next turn's
+/// call, not the next step, would find it.
+static hfta_status step_in_turns(hfta_instance *instance,
+                                 const void *const *inputs, double *losses) {
+  hfta_window window = {.steps = 1,
+                        .take = take_inputs,
+                        .argument = (void *)(uintptr_t)inputs,
+                        .losses = losses};
+  hfta_instance_offer(instance, NULL);
+  return hfta_instance_run_window(instance, &window);
+}
+
+hfta_status hfta_instance_step(hfta_instance *instance,
+                               const void *const *inputs, double *losses) {
+  if (hfta_instance_turn_count(instance) > 1)
+    return step_in_turns(instance, inputs, losses);
+  hfta_schedule_call call = {.name = "step",
+                             .inputs = inputs,
+                             .micro_batches = instance->program->micro_batches};
+  hfta_instance_clear_losses(instance, losses);
+  return hfta_instance_run_step(instance, &call, losses);
 }

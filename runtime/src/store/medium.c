@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-hfta_status hfta_medium_fail(hfta_error *error, bool is_write, uint64_t offset,
-                             uint64_t bytes, const char *reason) {
-  return hfta_fail(error, HFTA_CANNOT_WRITE,
-                   "cannot %s %llu bytes of spilled data at byte %llu: %s",
-                   is_write ? "write" : "read", (unsigned long long)bytes,
-                   (unsigned long long)offset, reason);
-}
-
 /// Returns whether the layer's name, of `length` characters, is `name`.
 static bool is_called(const char *layer, size_t length, const char *name) {
   return strlen(name) == length && memcmp(layer, name, length) == 0;
@@ -68,9 +60,4 @@ hfta_status hfta_medium_open(const hfta_medium_options *options,
   hfta_medium_close(*out);
   *out = NULL;
   return status;
-}
-
-void hfta_medium_close(hfta_medium *medium) {
-  if (medium)
-    medium->functions->close(medium);
 }

@@ -4,7 +4,6 @@
 // don't depend on the machine's disk.
 //===----------------------------------------------------------------------===//
 
-#include "hfta/pool.h"
 #include "store/media.h"
 #include "system/clock.h"
 

@@ -17,7 +17,10 @@
 #define HFTA_SRC_TRACE_TRACE_H
 
 #include "hfta/device.h"
-#include "hfta/trainer.h"
+#include "hfta/instance.h"
+
+/// The default number of steps to trace.
+enum { HFTA_DEFAULT_TRACE_STEPS = 5 };
 
 /// A trace in progress. Functions below do nothing for NULL, which stands for a
 /// training without a trace.

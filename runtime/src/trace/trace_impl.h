@@ -3,7 +3,7 @@
 #ifndef HFTA_SRC_TRACE_TRACE_IMPL_H
 #define HFTA_SRC_TRACE_TRACE_IMPL_H
 
-#include "schedule/instance_impl.h"
+#include "instance/instance_impl.h"
 #include "trace/trace.h"
 #include "trace/trace_elements.h"
 

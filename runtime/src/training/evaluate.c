@@ -4,9 +4,9 @@
 
 #include "data/feed.h"
 #include "hfta/trainer.h"
-#include "schedule/instance_impl.h"
-#include "schedule/whole_batches.h"
+#include "instance/instance_impl.h"
 #include "training/team.h"
+#include "workload/whole_batches.h"
 
 /// Evaluates all batches for the copies of the instance's current turn.
 static hfta_status evaluate_turn(hfta_instance *instance,

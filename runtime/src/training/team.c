@@ -3,7 +3,7 @@
 #include "training/team.h"
 
 #include "communicator/tags.h"
-#include "schedule/share_state.h"
+#include "instance/share_state.h"
 
 #include <string.h>
 

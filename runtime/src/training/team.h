@@ -11,7 +11,7 @@
 
 #include "data/dataset.h"
 #include "hfta/trainer.h"
-#include "schedule/workload.h"
+#include "workload/workload.h"
 
 typedef struct hfta_team {
   hfta_communicator *communicator;

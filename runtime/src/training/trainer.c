@@ -3,53 +3,15 @@
 #include "training/trainer_parts.h"
 
 #include "fleet/fleet.h"
+#include "instance/instance_impl.h"
+#include "instance/share_state.h"
 #include "schedule/ahead.h"
-#include "schedule/instance_impl.h"
-#include "schedule/share_state.h"
 #include "system/clock.h"
 #include "training/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/// Returns whether this rank wants to stop: its caller has asked for it, or a
-/// failure was postponed.
-bool hfta_trainer_should_stop(const hfta_trainer *self) {
-  const hfta_train_options *options = self->options;
-  return self->failure.code != HFTA_OK ||
-         (options->should_stop &&
-          options->should_stop(options->should_stop_argument));
-}
-
-/// Returns whether a checkpoint of the steps done in this run needs parts of
-/// other ranks. These are already running the next step, so saving must wait
-/// for its end.
-static bool needs_help(const hfta_trainer *self) {
-  return self->options->checkpoint &&
-         hfta_instance_steps(self->instance) > self->first_step &&
-         hfta_checkpoint_is_spread(self->instance);
-}
-
-/// Handles the status of writing to the log. If the log is a pipe without a
-/// reader, the training stops as for the signal SIGPIPE, unless that is
-/// ignored. If other ranks are needed to save, they are asked to stop, and the
-/// failure is postponed until the checkpoint is saved.
-static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
-  if (status == HFTA_OK)
-    return status;
-  if (hfta_log_is_abandoned(self->log) && hfta_trainer_should_stop(self)) {
-    // If there are several ranks, they stop together once all have received
-    // this rank's request.
-    self->result->interrupted = hfta_team_is_alone(&self->team);
-    return HFTA_OK;
-  }
-  if (!needs_help(self))
-    return status;
-  if (self->failure.code == HFTA_OK)
-    self->failure = *self->error;
-  return HFTA_OK;
-}
 
 /// Returns the postponed failure, if there is one; its message is combined with
 /// that of `status` if that failed too.
@@ -171,7 +133,7 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   if (status != HFTA_OK || stopped)
     return status;
   if (log)
-    status = after_logging(
+    status = hfta_trainer_after_logging(
         self, hfta_log_epoch(self->log, epoch, result->train_losses,
                              result->eval_losses, result->eval_metrics, seconds,
                              self->error));
@@ -180,49 +142,6 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
                         result->eval_losses, result->eval_metrics);
   self->epoch_begin = hfta_now();
   return status;
-}
-
-void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
-                             const double *losses) {
-  bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
-  const bool *live = hfta_instance_live(self->instance);
-  for (int64_t copy = 0; copy < self->program->copies; ++copy) {
-    hfta_epoch_losses *own = &self->epoch_losses[copy];
-    if (begins_epoch)
-      *own = (hfta_epoch_losses){0.0, 0};
-    if (!live[copy])
-      continue;
-    own->sum += losses[copy];
-    ++own->steps;
-  }
-}
-
-hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
-                                     const double *losses) {
-  int64_t epoch = hfta_trainer_epoch(self, step);
-  hfta_trainer_add_losses(self, step, losses);
-  hfta_status status =
-      after_logging(self, hfta_trainer_take_reports(self, step));
-  if (status == HFTA_OK && (step == 1 || step == self->total_steps ||
-                            step % hfta_trainer_log_every(self) == 0))
-    status = after_logging(self, hfta_log_step(self->log, step, epoch, losses,
-                                               self->rates, self->dampings,
-                                               self->reports, self->error));
-  hfta_progress_step(&self->progress, step, epoch, losses);
-  return status;
-}
-
-hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
-                                    const void *const **inputs) {
-  hfta_status status =
-      hfta_trainer_take_batch(self, &self->feeding, step, inputs);
-  if (status == HFTA_OK)
-    status = hfta_trainer_take_rates(self, self->instance);
-  if (status != HFTA_OK)
-    return status;
-  self->can_save = false;
-  hfta_feed_offer(self->feeding.feed, self->instance);
-  return HFTA_OK;
 }
 
 static hfta_status run_step(hfta_trainer *self, int64_t step) {

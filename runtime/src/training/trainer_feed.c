@@ -2,6 +2,7 @@
 
 #include "training/trainer_impl.h"
 
+#include "instance/instance_facts.h"
 #include "schedule/ahead.h"
 
 hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,

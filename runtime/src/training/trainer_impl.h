@@ -109,8 +109,15 @@ hfta_status hfta_trainer_take_rates(hfta_trainer *self,
 hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
                                     const void *const **inputs);
 
-/// Returns whether this rank wants to stop.
+/// Returns whether this rank wants to stop: its caller has asked for it, or a
+/// failure was postponed.
 bool hfta_trainer_should_stop(const hfta_trainer *self);
+
+/// Handles the status of writing to the log. If the log is a pipe without a
+/// reader, the training stops as for the signal SIGPIPE, unless that is
+/// ignored. If other ranks are needed to save, they are asked to stop, and the
+/// failure is postponed until the checkpoint is saved.
+hfta_status hfta_trainer_after_logging(hfta_trainer *self, hfta_status status);
 
 /// Returns the epoch, counted from 1, of step number `step`.
 int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step);

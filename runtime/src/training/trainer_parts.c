@@ -3,8 +3,8 @@
 #include "training/trainer_parts.h"
 
 #include "fleet/fleet.h"
-#include "schedule/crew.h"
-#include "schedule/parts.h"
+#include "instance/crew.h"
+#include "instance/parts.h"
 #include "schedule/window.h"
 #include "training/evaluate.h"
 

@@ -3,8 +3,8 @@
 #include "training/trainer_impl.h"
 
 #include "checkpoint/replaces.h"
-#include "schedule/instance_impl.h"
-#include "schedule/share_state.h"
+#include "instance/instance_impl.h"
+#include "instance/share_state.h"
 #include "schedule/window.h"
 #include "training/evaluate.h"
 #include "training/trainer_parts.h"

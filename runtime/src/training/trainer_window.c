@@ -4,15 +4,6 @@
 #include "schedule/window.h"
 #include "training/trainer_parts.h"
 
-int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step) {
-  return (step - 1) / self->steps_per_epoch + 1;
-}
-
-int64_t hfta_trainer_log_every(const hfta_trainer *self) {
-  int64_t every = self->options->log_every;
-  return every ? every : HFTA_DEFAULT_LOG_EVERY;
-}
-
 /// Returns the number of steps from `step` to the next multiple of `every`, at
 /// most `most`. If `every` isn't positive, returns `most`.
 static int64_t up_to(int64_t step, int64_t every, int64_t most) {

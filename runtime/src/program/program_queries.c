@@ -1,0 +1,102 @@
+//===- program_queries.c - Facts about a program's table ------------------===//
+
+#include "hfta/program_queries.h"
+
+#include <string.h>
+
+const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
+                                                const char *name) {
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    if (strcmp(program->schedules[i].name, name) == 0)
+      return &program->schedules[i];
+  return NULL;
+}
+
+const hfta_schedule *
+hfta_program_find_stage_schedule(const hfta_program *program, const char *name,
+                                 int32_t stage) {
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    if (program->schedules[i].stage == stage &&
+        strcmp(program->schedules[i].name, name) == 0)
+      return &program->schedules[i];
+  return NULL;
+}
+
+static bool is_image(const hfta_place *place, uint32_t segment) {
+  return place->space == HFTA_SPACE_HOST && place->index == segment;
+}
+
+bool hfta_segment_has_image(const hfta_program *program, uint32_t segment) {
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    for (uint32_t i = 0; i < program->schedules[s].command_count; ++i) {
+      const hfta_command *command = &program->schedules[s].commands[i];
+      if (command->kind == HFTA_COMMAND_TRANSFER &&
+          (is_image(&command->to, segment) ||
+           is_image(&command->from, segment)))
+        return true;
+    }
+  return false;
+}
+
+bool hfta_segment_is_state(const hfta_segment *segment) {
+  return segment->role == HFTA_SEGMENT_PARAMETERS ||
+         segment->role == HFTA_SEGMENT_STATISTICS ||
+         segment->role == HFTA_SEGMENT_OPTIMIZER_STATE ||
+         segment->role == HFTA_SEGMENT_CURVATURE;
+}
+
+bool hfta_program_trains(const hfta_program *program) {
+  return hfta_program_find_schedule(program, "step") != NULL;
+}
+
+bool hfta_program_evaluates(const hfta_program *program) {
+  return hfta_program_find_schedule(program, "evaluate") != NULL;
+}
+
+int64_t hfta_program_micro_batch(const hfta_program *program) {
+  return program->batch / program->micro_batches;
+}
+
+double hfta_program_hyper_parameter(const hfta_program *program,
+                                    const char *name, int64_t copy,
+                                    double otherwise) {
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
+    if (strcmp(program->hyper_parameters[i].name, name) == 0)
+      return program->hyper_parameters[i].values[copy];
+  return otherwise;
+}
+
+bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy) {
+  return tensor->copy < 0 || tensor->copy == copy;
+}
+
+const hfta_model *hfta_program_model(const hfta_program *program,
+                                     int64_t copy) {
+  return &program->models[program->model_of_copy[copy]];
+}
+
+uint32_t hfta_program_find_tensor(const hfta_program *program, int64_t copy,
+                                  const char *name) {
+  for (uint32_t i = 0; i < program->tensor_count; ++i)
+    if (hfta_tensor_is_of(&program->tensors[i], copy) &&
+        strcmp(program->tensors[i].name, name) == 0)
+      return i;
+  return UINT32_MAX;
+}
+
+uint64_t hfta_program_scratch_bytes(const hfta_program *program) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    if (segment->role == HFTA_SEGMENT_SCRATCH && segment->bytes > bytes)
+      bytes = segment->bytes;
+  }
+  return bytes;
+}
+
+bool hfta_program_spills(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    if (program->segments[i].residency == HFTA_SPILLED)
+      return true;
+  return false;
+}
