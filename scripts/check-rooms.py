@@ -91,8 +91,11 @@ class Rooms:
 
     def name_room(self, folder, place):
         """Returns the room of a place in a folder of the table; None if it has none. A
-        header beside the rooms may have a room's name."""
-        name = place.relative_to(folder).parts[0]
+        room may be a folder in another room, as `Target/Cpu` is in `Target`. A header
+        beside the rooms may have a room's name."""
+        name, *rest = place.relative_to(folder).parts
+        if rest and f"{name}/{rest[0]}" in self.orders[folder]:
+            return f"{name}/{rest[0]}"
         return next((room for room in self.orders[folder] if room in (name, place.stem)
                      and (room == name or name == place.name)), None)
 

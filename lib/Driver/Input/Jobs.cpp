@@ -41,7 +41,7 @@ static std::string findLonely(const DriverOptions &options) {
   if (!options.timeline.empty())
     return "'--timeline' draws one job's step";
   if (!options.plan && options.emit != &phases::executable)
-    return ("'--emit=" + getPhase(options.emit).name + "' takes one job").str();
+    return ("'--emit=" + options.emit->name + "' takes one job").str();
   if (!options.jobFlags.empty())
     return "'--" + options.jobFlags.front().name + "' sets a clause of one job";
   if (!options.constants.empty())
