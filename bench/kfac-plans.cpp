@@ -6,7 +6,7 @@
 // plans; and how long planning takes for many factors and ranks.
 //===----------------------------------------------------------------------===//
 
-#include "PublishedFactors.h"
+#include "Kfac/PublishedFactors.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
