@@ -21,3 +21,8 @@
 // SETS: a cache of 100 bytes has no whole sets of 1 lines of 64 bytes
 // ORDER: a cache of 64 bytes comes after a larger one of 524288
 module attributes {hfta.target = #hfta.target<"cpu", #hfta.processor<vector_bytes = 32, vector_registers = 16, fma_units = 1, caches = [<32768 bytes, 8 ways, 64 a line>], features = "avx2,fma", llvm_features = "+avx2,+fma">>} {}
+
+// -----
+
+// CHECK: hfta.target = #hfta.target<"cuda", #hfta.gpu<chips = ["sm_80", "sm_90a"], warp_threads = 32, shared_bytes = 49152, tensor_units = ["warp", "warp_group"]>>
+module attributes {hfta.target = #hfta.target<"cuda", #hfta.gpu<chips = ["sm_80", "sm_90a"], warp_threads = 32, shared_bytes = 49152, tensor_units = ["warp", "warp_group"]>>} {}
