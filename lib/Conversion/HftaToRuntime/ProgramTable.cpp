@@ -512,6 +512,9 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::metric, text(job.metric))
       .set(&hfta_program::cpu_features,
            text(target ? target.getFeatures() : ""))
+      .set(&hfta_program::target,
+           text(stringifyTargetKind(target ? target.getKind()
+                                           : TargetKind::cpu)))
       .set(&hfta_program::images, target && target.getKind() == TargetKind::cuda
                                       ? tables.external(kImagesSymbol)
                                       : FlatSymbolRefAttr())

@@ -1,5 +1,6 @@
 //===- program.c - Facts about a program's table --------------------------===//
 
+#include "device/target.h"
 #include "hfta/instance.h"
 #include "hfta/pool.h"
 
@@ -98,12 +99,11 @@ bool hfta_program_spills(const hfta_program *program) {
 const char *hfta_program_device(const hfta_program *program, const char *text) {
   if (text)
     return text;
-  return program->images ? "cuda:0" : "cpu";
+  return hfta_target_of(program)->default_device;
 }
 
 int hfta_program_threads(const hfta_program *program, int64_t threads) {
-  // A GPU runs all copies at once.
-  if (program->images)
+  if (hfta_target_of(program)->all_at_once)
     return program->copies < INT32_MAX ? (int)program->copies : INT32_MAX;
   if (threads > 0)
     return (int)threads;

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "schedule/program_check.h"
-#include "hfta/abi.h"
+
+#include "device/target.h"
 
 #include <string.h>
 
@@ -251,8 +252,9 @@ static bool has_sound_groups(const hfta_launch *launch) {
 static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
                             uint32_t index, int64_t copies) {
   const hfta_launch *launch = &task->launches[index];
-  bool has_code = program->images ? launch->symbol && launch->block_threads > 0
-                                  : launch->kernel != NULL;
+  bool has_code = hfta_target_of(program)->has_images
+                      ? launch->symbol && launch->block_threads > 0
+                      : launch->kernel != NULL;
   bool sound = has_code && launch->copy < program->copies &&
                launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
                (!launch->joins || (index > 0 && launch->per_copy)) &&
@@ -335,12 +337,9 @@ static hfta_status check_residency(const hfta_program *program,
 }
 
 hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
-  if (program->abi_version != hfta_abi_version())
-    return hfta_fail(error, HFTA_INTERNAL,
-                     "the program has ABI version %u, this runtime has %u: "
-                     "compile it again",
-                     program->abi_version, hfta_abi_version());
-  hfta_status status = check_counts(program, error);
+  hfta_status status = hfta_target_check(program, error);
+  if (status == HFTA_OK)
+    status = check_counts(program, error);
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i)
     status = check_tensor(program, i, error);
   if (status == HFTA_OK)
