@@ -1,10 +1,10 @@
 //===- slow_device.c - A CPU device with slow uploads ---------------------===//
 //
-// A table of devices for bench/upload.py, which replaces the runtime's table.
-// It has the devices `cpu` and `slow:N`. On `slow:N`, each copy of a queue
-// other than 0, which transfers a field of a batch, is delayed by N times 10
-// microseconds. The queue's thread sleeps meanwhile, so that it takes no
-// processor time, as when a DMA engine copies.
+// A table of devices for bench/upload.py, which replaces the runtime's table of
+// devices that belong to no target. It has the device `slow:N`, on which each
+// copy of a queue other than 0, which transfers a field of a batch, is delayed
+// by N times 10 microseconds. The queue's thread sleeps meanwhile, so that it
+// takes no processor time, as when a DMA engine copies.
 //
 // The CPU device copies by memcpy, so the delay is added in a wrapper of
 // memcpy: link with -Wl,--wrap=memcpy.
@@ -75,5 +75,4 @@ static hfta_status slow_open(const hfta_device_options *options,
   return HFTA_OK;
 }
 
-const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_cpu,
-                                                          &slow, NULL};
+const hfta_device_functions *const hfta_device_kinds[] = {&slow, NULL};

@@ -26,7 +26,7 @@
 #ifndef HFTA_EMULATION_EMULATION_H
 #define HFTA_EMULATION_EMULATION_H
 
-#include "device/cuda_driver.h"
+#include "device/cuda/cuda_driver.h"
 
 #include <cstdint>
 #include <deque>

@@ -1,8 +1,8 @@
 //===- TestDevices.c - A CPU device that reorders its queues' commands ----===//
 //
-// A table of devices for tests' programs, which replaces the runtime's table:
+// A table of devices for tests' programs, which replaces the runtime's table of
+// devices that belong to no target:
 //
-//   cpu          the runtime's CPU device
 //   shuffled:S   executes no command before the host waits. Then it executes
 //                commands of all queues in an order that events allow. If S is
 //                0, the next command is always one of the lowest queue that
@@ -327,5 +327,4 @@ static hfta_status shuffled_open(const hfta_device_options *options,
   return open_on_cpu(&shuffled, options, out, error);
 }
 
-const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_cpu,
-                                                          &shuffled, NULL};
+const hfta_device_functions *const hfta_device_kinds[] = {&shuffled, NULL};

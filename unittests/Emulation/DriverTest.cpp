@@ -5,15 +5,16 @@
 //===----------------------------------------------------------------------===//
 
 extern "C" {
-#include "device/cuda_gpu.h"
-#include "device/cuda_launch.h"
-#include "device/cuda_maps.h"
+#include "device/cuda/cuda_images.h"
+#include "device/cuda/cuda_maps.h"
+#include "device/gpu/gpu_launch.h"
 }
 #include "hfta/device.h"
 
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <fstream>
 #include <iterator>
@@ -99,33 +100,36 @@ protected:
     program.tasks = &task;
     program.task_count = program.segment_count = 1;
     program.copies = kCopies;
+    program.target = "cuda";
     program.images = &table;
   }
   void TearDown() override {
-    hfta_cuda_images_unload(&launcher.images);
+    hfta_cuda_images_unload(&images);
     cuda->memory_free(memory);
     cuda->stream_destroy(stream);
   }
 
   /// Loads the image into the launcher.
   hfta_status load() {
-    launcher.cuda = cuda;
+    launcher.gpu = &gpu.base;
+    launcher.code = reinterpret_cast<hfta_gpu_code *>(&images);
     launcher.parameters = parameters;
     launcher.places = places;
-    launcher.maps = block;
     hfta_error error = {};
-    return hfta_cuda_images_load(cuda, &program, &gpu.chip, &launcher.images,
-                                 &error);
+    return hfta_cuda_images_load(&gpu, &program, &images, &error);
   }
 
   /// Launches the program's task for all copies. Returns the driver's result;
-  /// after an error, `failed` names the call of the driver.
+  /// after an error, `result` names the call of the driver.
   hfta_cu_result run() {
     void *segments[] = {reinterpret_cast<void *>(memory)};
     const bool keeps[] = {true};
     hfta_task_call call = {&task,   segments, keeps, nullptr,
                            nullptr, kCopies,  0};
-    return hfta_cuda_launch(&launcher, stream, &call, 0, &failed);
+    result =
+        hfta_gpu_launch(&launcher, reinterpret_cast<hfta_gpu_stream>(stream),
+                        &call, 0, &failed);
+    return result.code;
   }
 
   /// Enqueues a copy of `numbers` to the source rows.
@@ -160,11 +164,12 @@ protected:
   hfta_launch launch = {};
   hfta_task task = {};
   hfta_program program = {};
-  uint64_t parameters[HFTA_CUDA_PARAMETERS] = {};
-  void *places[HFTA_CUDA_PARAMETERS] = {};
-  alignas(HFTA_MAP_ALIGNMENT) char block[1024] = {};
-  hfta_cuda_launcher launcher = {};
-  hfta_cuda_failed failed = {};
+  uint64_t parameters[HFTA_GPU_PARAMETERS] = {};
+  void *places[HFTA_GPU_PARAMETERS] = {};
+  hfta_cuda_images images = {};
+  hfta_gpu_launcher launcher = {};
+  hfta_gpu_result result = {};
+  const hfta_launch *failed = nullptr;
 };
 
 TEST_F(EmulatedDriver, KernelsCopyByMaps) {
@@ -176,7 +181,7 @@ TEST_F(EmulatedDriver, KernelsCopyByMaps) {
   ASSERT_EQ(run(), 0);
   // The launch has copied its arguments, so overwriting their block doesn't
   // affect a kernel that runs later.
-  std::fill(std::begin(block), std::end(block), 0);
+  std::memset(images.maps, 0, hfta_cuda_most_map_bytes(&program));
   EXPECT_EQ(read(), numbers);
   bindings[1].copy_stride = 0;
   ASSERT_EQ(run(), 0);
@@ -190,8 +195,8 @@ TEST_F(EmulatedDriver, SharedMemoryIsAllowedFirst) {
   EXPECT_EQ(run(), 0);
   groups.shared_bytes += 1;
   EXPECT_EQ(run(), kInvalidValue);
-  EXPECT_STREQ(failed.call, "cuLaunchKernel");
-  hfta_cu_function function = launcher.images.functions[0];
+  EXPECT_STREQ(result.call, "cuLaunchKernel");
+  hfta_cu_function function = images.functions[0];
   auto allow = [&](int bytes) {
     return cuda->function_set(function, HFTA_CU_MAX_DYNAMIC_SHARED_BYTES,
                               bytes);
@@ -218,7 +223,7 @@ TEST_F(EmulatedDriver, UnsoundMapsAreRefused) {
   ASSERT_EQ(load(), HFTA_OK);
   bindings[1].offset += 8;
   EXPECT_EQ(run(), kInvalidValue);
-  EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
+  EXPECT_STREQ(result.call, "cuTensorMapEncodeTiled");
 }
 
 /// A device of the runtime with three queues, on the emulated driver.

@@ -2,7 +2,7 @@
 
 #include "FakeProgram.h"
 #include "RuntimeTest.h"
-#include "program/program_check.h"
+#include "workload/program_check.h"
 
 #include <gtest/gtest.h>
 

@@ -5,12 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 extern "C" {
-#include "device/cuda_launch.h"
-#include "device/cuda_maps.h"
+#include "device/cuda/cuda_images.h"
+#include "device/cuda/cuda_maps.h"
+#include "device/gpu/gpu_launch.h"
 }
 #include "FakeProgram.h"
 #include "RuntimeTest.h"
-#include "program/program_check.h"
+#include "workload/program_check.h"
 
 #include "gtest/gtest.h"
 
@@ -155,25 +156,30 @@ protected:
   }
 
   /// Runs the task for all copies. Returns the driver's result.
-  hfta_cu_result run() {
+  int run() {
     alignas(HFTA_MAP_ALIGNMENT) char block[1024];
-    launcher.cuda = &cuda;
-    launcher.images.functions = &function;
-    launcher.images.first = &first;
+    launcher.gpu = &gpu.base;
+    launcher.code = reinterpret_cast<hfta_gpu_code *>(&loaded);
+    loaded.gpu = &gpu;
+    loaded.functions = &function;
+    loaded.first = &first;
+    loaded.maps = block;
     launcher.parameters = parameters;
     launcher.places = places;
-    launcher.maps = block;
     void *segments[] = {reinterpret_cast<void *>(uintptr_t(1) << 20)};
     const bool keeps[] = {true};
     hfta_task_call call = {&task,   segments, keeps, nullptr,
                            nullptr, kCopies,  0};
-    return hfta_cuda_launch(&launcher, nullptr, &call, 0, &failed);
+    result = hfta_gpu_launch(&launcher, nullptr, &call, 0, &failed);
+    return result.code;
   }
 
   const hfta_map_dimension dimensions[2] = {{64, 2, 32, 1}, {32, 128, 8, 2}};
   const hfta_map_dimension shared[3] = {
       {32, 4, 32, 1}, {4, 160, 2, 1}, {3, 1024, 1, 1}};
   hfta_cuda cuda = {};
+  hfta_cuda_gpu gpu = {
+      {&hfta_cuda_functions, "gpu"}, &cuda, 0, nullptr, {"chip", 9, 0}};
   hfta_binding bindings[3] = {};
   hfta_tensor_map maps[2] = {};
   hfta_warp_group_launch groups = {};
@@ -184,14 +190,16 @@ protected:
   hfta_program program = {};
   hfta_cu_function function = {};
   uint64_t first = 0;
-  uint64_t parameters[HFTA_CUDA_PARAMETERS] = {};
-  void *places[HFTA_CUDA_PARAMETERS] = {};
-  hfta_cuda_launcher launcher = {};
-  hfta_cuda_failed failed = {};
+  uint64_t parameters[HFTA_GPU_PARAMETERS] = {};
+  void *places[HFTA_GPU_PARAMETERS] = {};
+  hfta_cuda_images loaded = {};
+  hfta_gpu_launcher launcher = {};
+  hfta_gpu_result result = {};
+  const hfta_launch *failed = nullptr;
 };
 
 TEST_F(CudaMaps, AreOneParameterMore) {
-  launcher.images.warp_groups = true;
+  loaded.warp_groups = true;
   ASSERT_EQ(run(), 0);
   ASSERT_EQ(driver.launched.size(), 1U);
   const Launched &own = driver.launched[0];
@@ -216,7 +224,7 @@ TEST_F(CudaMaps, AreOneParameterMore) {
 }
 
 TEST_F(CudaMaps, HaveTheCopiesAsOneMoreDimension) {
-  launcher.images.warp_groups = true;
+  loaded.warp_groups = true;
   ASSERT_EQ(run(), 0);
   ASSERT_EQ(driver.encoded.size(), 2U);
   const Encoded &apart = driver.encoded[0], &one = driver.encoded[1];
@@ -253,7 +261,7 @@ TEST_F(CudaMaps, OtherImagesHaveNone) {
 }
 
 TEST_F(CudaMaps, KernelsOfWarpGroupsMayHaveNone) {
-  launcher.images.warp_groups = true;
+  loaded.warp_groups = true;
   groups.map_count = 0;
   ASSERT_EQ(run(), 0);
   EXPECT_EQ(driver.launched[0].blockX, 384U);
@@ -264,13 +272,13 @@ TEST_F(CudaMaps, KernelsOfWarpGroupsMayHaveNone) {
 }
 
 TEST_F(CudaMaps, WhatTheDriverRefusesIsTold) {
-  launcher.images.warp_groups = true;
+  loaded.warp_groups = true;
   driver.result = kFailure;
   EXPECT_EQ(run(), kFailure);
   EXPECT_EQ(driver.encoded.size(), 1U);
   EXPECT_TRUE(driver.launched.empty());
-  EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
-  EXPECT_EQ(failed.launch, &launch);
+  EXPECT_STREQ(result.call, "cuTensorMapEncodeTiled");
+  EXPECT_EQ(failed, &launch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -280,11 +288,8 @@ TEST_F(CudaMaps, WhatTheDriverRefusesIsTold) {
 TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
   images[0] = {"", 1, "sm_90", HFTA_IMAGE_CUBIN, 0};
   images[1] = {"", 1, "sm_90a", HFTA_IMAGE_CUBIN, 1};
-  hfta_cuda_chip chip = {"chip", 9, 0};
   auto load = [&](hfta_error *error) {
-    hfta_cuda_images loaded;
-    hfta_status status =
-        hfta_cuda_images_load(&cuda, &program, &chip, &loaded, error);
+    hfta_status status = hfta_cuda_images_load(&gpu, &program, &loaded, error);
     bool isForGroups = loaded.warp_groups;
     hfta_cuda_images_unload(&loaded);
     EXPECT_EQ(status == HFTA_OK || driver.setResult != 0, true);
@@ -307,7 +312,7 @@ TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
                       "'task'"),
             std::string::npos);
   // Another chip gets the other image, whose kernels have no warp groups.
-  chip.minor = 1;
+  gpu.chip.minor = 1;
   EXPECT_FALSE(load(&error));
   EXPECT_EQ(driver.attributes.size(), 2U);
 }

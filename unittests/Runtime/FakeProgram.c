@@ -464,6 +464,7 @@ hfta_program *fake_program_make(const fake_options *options) {
   hfta_program *program = &self->program;
   int64_t rows = FAKE_BATCH / options->micro_batches;
   program->abi_version = hfta_abi_version();
+  program->target = "cpu";
   program->copies = options->copies;
   program->batch = FAKE_BATCH;
   static const hfta_stage stage = {1, 1, 1};

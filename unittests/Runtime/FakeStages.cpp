@@ -250,6 +250,7 @@ void FakeStages::finish() {
   rate = {"lr", rates};
   model.identity = "stages";
   program.abi_version = hfta_abi_version();
+  program.target = "cpu";
   program.name = options.isUncut ? "uncut" : "stages";
   program.optimizer = "sgd";
   program.metric = program.cpu_features = program.plan_json = "";

@@ -5,7 +5,7 @@
 
 extern "C" {
 #include "program/fetches.h"
-#include "program/program_check.h"
+#include "workload/program_check.h"
 }
 
 #include <cstring>

@@ -13,6 +13,7 @@ namespace {
 /// both, the task of `infer` only a little of the slabs.
 struct Workspaces {
   Workspaces() {
+    program.target = "cpu";
     segments[0].role = segments[1].role = HFTA_SEGMENT_WORKSPACE;
     segments[0].copy_bytes = 4096;
     segments[0].bytes = 4 * segments[0].copy_bytes;
@@ -91,9 +92,8 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
   self.segments[1].role = HFTA_SEGMENT_PARAMETERS;
   self.segments[1].copy_bytes = 512;
   self.segments[1].bytes = 4 * 512;
-  // A program with an image table is for a GPU, which runs all copies at once.
-  const hfta_image_table images = {};
-  self.program.images = &images;
+  // A GPU runs all copies at once.
+  self.program.target = "cuda";
   hfta_workload all = hfta_workload_of_all(&self.program);
   auto getBytes = [&](int64_t slabs, uint32_t segment) {
     all.slabs = slabs;
@@ -119,8 +119,7 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
 /// One kernel runs once per copy, the other one once for all copies together.
 TEST(Workload, AGpuHasScratchMemoryForTheCopiesThatGoAtOnce) {
   Workspaces self;
-  const hfta_image_table images = {};
-  self.program.images = &images;
+  self.program.target = "cuda";
   hfta_launch launches[2] = {};
   launches[0].per_copy = 1;
   launches[0].items = 33;

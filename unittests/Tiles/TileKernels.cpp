@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 
 extern "C" {
-#include "device/cuda_maps.h"
+#include "device/cuda/cuda_maps.h"
 }
 
 #include <cmath>

@@ -514,6 +514,7 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::metric, text(job.metric))
       .set(&hfta_program::cpu_features,
            text(TargetModel::get(module).getProcessor().getFeatures()))
+      .set(&hfta_program::target, text(target.getName()))
       .set(&hfta_program::images, target.hasImages()
                                       ? tables.external(kImagesSymbol)
                                       : FlatSymbolRefAttr())

@@ -138,6 +138,7 @@
   M(s, optimizer)                                                              \
   M(s, metric)                                                                 \
   M(s, cpu_features)                                                           \
+  M(s, target)                                                                 \
   M(s, plan_json)                                                              \
   M(s, copies)                                                                 \
   M(s, batch)                                                                  \

@@ -1,7 +1,8 @@
 //===- device.h - Where segments live and tasks run -------------*- C -*-===//
 //
 // A device has memory for segments and runs tasks. It is used only through a
-// table of functions, one table for each kind of device (hfta_device_kinds).
+// table of functions, one table for each kind of device: those of the targets
+// that programs are compiled for, and hfta_device_kinds.
 // Commands go to numbered queues and run asynchronously: in order within a
 // queue, and between queues as events order them. In `wait` the host learns
 // that they are done, or why they failed. A kind may have marks, with which the
@@ -127,8 +128,11 @@ typedef struct hfta_device_functions {
                           uint64_t alignment, void **out, hfta_error *error);
   void (*release)(hfta_device *device, void *memory, uint64_t bytes);
 
-  /// Allocates the memory that the device itself needs for tasks of at most
-  /// `copies` copies at once, in place of what an earlier call has allocated.
+  /// Returns the bytes of memory that the device itself needs for tasks of at
+  /// most `copies` copies at once. NULL in a kind that needs none. Works
+  /// without an open device.
+  uint64_t (*scratch_bytes)(const hfta_program *program, int64_t copies);
+  /// Allocates that memory, in place of what an earlier call has allocated.
   /// Called before the device gets such tasks, while no work is in flight. NULL
   /// in a kind that needs no such memory.
   hfta_status (*reserve)(hfta_device *device, int64_t copies,
@@ -212,17 +216,19 @@ struct hfta_device {
   const hfta_device_functions *functions;
 };
 
-/// The kinds of devices that this runtime knows; the last entry is NULL.
+/// The kinds of devices that this runtime knows besides those of its targets;
+/// the last entry is NULL.
 extern const hfta_device_functions *const hfta_device_kinds[];
 
 extern const hfta_device_functions hfta_device_cpu;
-extern const hfta_device_functions hfta_device_cuda;
 extern const hfta_device_functions hfta_device_paced;
 
 /// Opens the device that `text` names: "KIND", "KIND:INDEX" or "KIND:FILE",
 /// such as "cpu" or "cuda:0". The text's index or file takes the place of the
-/// one in `options`. HFTA_UNSUPPORTED if the kind isn't available, HFTA_USAGE
-/// if the text is malformed.
+/// one in `options`. HFTA_UNSUPPORTED if the kind isn't available or doesn't
+/// run the kernels of the program's target, HFTA_USAGE if the text is
+/// malformed. A program in `options` must have been checked
+/// (hfta_program_check).
 hfta_status hfta_device_open(const char *text,
                              const hfta_device_options *options,
                              hfta_device **out, hfta_error *error);

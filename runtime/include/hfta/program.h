@@ -598,6 +598,9 @@ typedef struct hfta_program {
       *metric; ///< name of the metric, such as "accuracy"; "" if there is none
   const char *cpu_features; ///< features that the code needs, as
                             ///< comma-separated names of /proc/cpuinfo
+  /// Name of the target that the kernels were compiled for, such as "cpu". What
+  /// that means for the runtime is in its table of targets.
+  const char *target;
   /// JSON that `info --json` prints: memory plan, layers, costs.
   const char *plan_json;
   int64_t copies;
@@ -656,8 +659,9 @@ typedef struct hfta_program {
   const char *spill_directory; ///< folder for spilled tensors, from the memory
                                ///< clause; "" or NULL: not given
   double step_seconds; ///< expected duration of a step in seconds; 0: unknown
-  const hfta_image_table *images; ///< code of the kernels for GPUs; NULL: the
-                                  ///< kernels run on the CPU
+  const hfta_image_table *images; ///< code of the kernels, for a target whose
+                                  ///< kernels are no functions of the program;
+                                  ///< else NULL
   /// The node of the model that mixes the samples of a batch on the way to the
   /// losses, and the one on the way to the outputs; "" if samples are
   /// independent. If a node mixes samples, results have a meaning only for

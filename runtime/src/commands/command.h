@@ -3,6 +3,7 @@
 #ifndef HFTA_SRC_COMMANDS_COMMAND_H
 #define HFTA_SRC_COMMANDS_COMMAND_H
 
+#include "device/target.h"
 #include "hfta/store.h"
 #include "instance/instance_facts.h"
 #include "schedule/create.h"
@@ -103,14 +104,12 @@ typedef struct hfta_spill_arguments {
    .minimum = 1,                                                               \
    .maximum = HFTA_STORE_THREADS,                                              \
    .spills = true}
-/// The option for the device. Its help depends on whether the program of a
-/// variable `invocation` was compiled for a GPU.
+/// The option for the device. Its help depends on the target of the program of
+/// a variable `invocation`.
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
-   .help = invocation->program->images                                         \
-               ? "device to compute on: cuda:0 (default) or cuda:K"            \
-               : "device to compute on: cpu (default)",                        \
+   .help = hfta_target_of(invocation->program)->device_help,                   \
    .text = (target)}
 #define HFTA_OPTION_DATA(target)                                               \
   {.name = "--data",                                                           \

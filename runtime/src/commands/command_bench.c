@@ -418,8 +418,8 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
 /// which is created afterwards, will have, or LEAST_COPIED if that is more.
 static hfta_status measure_limits(bench *self, int64_t threads,
                                   hfta_error *error) {
-  // The limits of a GPU aren't measured.
-  if (self->program->images)
+  // Limits are only measured of the host.
+  if (!hfta_target_of(self->program)->is_host)
     return HFTA_OK;
   int count = hfta_program_threads(self->program, threads);
   uint64_t most = hfta_program_memory(self->program, count).peak;
@@ -436,10 +436,6 @@ typedef struct bench_arguments {
   hfta_spill_arguments spill;
   hfta_rank_arguments ranks;
 } bench_arguments;
-
-#define PACED                                                                  \
-  "paced:COSTS.json, on which a task computes nothing but\n"                   \
-  "takes the time that --phases --json has measured"
 
 static int parse(const hfta_invocation *invocation, bench *self,
                  bench_arguments *out) {
@@ -469,10 +465,7 @@ static int parse(const hfta_invocation *invocation, bench *self,
        .spills = true},
       {.name = "--device",
        .argument = "DEVICE",
-       .help =
-           invocation->program->images
-               ? "device to compute on: cuda:0 (default), cuda:K, or\n" PACED
-               : "device to compute on: cpu (default), or\n" PACED,
+       .help = hfta_target_of(invocation->program)->measuring_device_help,
        .text = &out->device},
       HFTA_OPTION_RANKS(&out->ranks),
       HFTA_OPTION_MPI(&out->ranks),

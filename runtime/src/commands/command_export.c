@@ -125,9 +125,10 @@ int hfta_command_export(const hfta_invocation *invocation) {
     return hfta_report(invocation, status, error.message);
   // This workload has no schedule; only initial values are computed.
   hfta_workload workload = hfta_workload_of(NULL, copy, 1);
-  // A program for a GPU skips that too if it loads a checkpoint, so that the
-  // export needs no GPU.
-  workload.is_loaded = checkpoint && invocation->program->images;
+  // A program for another device than the host skips that too if it loads a
+  // checkpoint, so that the export needs no such device.
+  workload.is_loaded =
+      checkpoint && !hfta_target_of(invocation->program)->is_host;
   hfta_instance *instance = NULL;
   spill.checkpoint = checkpoint;
   code = hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &spill,

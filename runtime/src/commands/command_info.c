@@ -167,14 +167,16 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
-/// Prints the memory that a program for a GPU needs there, and the host's
-/// memory that it needs if copies take turns because they don't all fit.
+/// Prints the memory that a program for another device than the host needs
+/// there, and the host's memory that it needs if copies take turns because they
+/// don't all fit.
 static void print_device(const hfta_program *program) {
-  if (!program->images)
+  const hfta_target *target = hfta_target_of(program);
+  if (target->is_host)
     return;
   hfta_device_needs needs = hfta_find_device_needs(program);
-  printf("\non a GPU %llu bytes for one copy, and %llu for each further copy\n",
-         (unsigned long long)needs.first_copy,
+  printf("\non %s %llu bytes for one copy, and %llu for each further copy\n",
+         target->noun, (unsigned long long)needs.first_copy,
          (unsigned long long)needs.next_copy);
   if (needs.common)
     printf("copies can't take turns because of %s: all of them must fit\n",

@@ -245,9 +245,9 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_end_array(writer);
 }
 
-/// Writes the memory that a program for a GPU needs.
+/// Writes the memory that a program needs on another device than the host.
 static void put_device(hfta_json_writer *writer, const hfta_program *program) {
-  if (!program->images)
+  if (hfta_target_of(program)->is_host)
     return;
   hfta_device_needs needs = hfta_find_device_needs(program);
   hfta_json_key(writer, "gpu");

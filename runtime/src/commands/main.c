@@ -177,6 +177,16 @@ static int report_unknown(const hfta_invocation *invocation) {
   return HFTA_USAGE;
 }
 
+/// Checks that this runtime knows what the programs are, before anything else
+/// is read from them.
+static hfta_status check_programs(const hfta_invocation *invocation,
+                                  hfta_error *error) {
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; i < invocation->program_count && status == HFTA_OK; ++i)
+    status = hfta_target_check(invocation->programs[i], error);
+  return status;
+}
+
 int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
               char **argv) {
   hfta_rank_state ranks = {NULL, 0.0, false};
@@ -189,6 +199,10 @@ int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
                                 .argc = argc - 2,
                                 .argv = argv + 2,
                                 .ranks = &ranks};
+  hfta_error error;
+  hfta_status status = check_programs(&invocation, &error);
+  if (status != HFTA_OK)
+    return hfta_report(&invocation, status, error.message);
   if (argc < 2) {
     hfta_report(&invocation, HFTA_USAGE, "no command is given");
     print_help(stderr, &invocation);

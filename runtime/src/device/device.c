@@ -1,12 +1,12 @@
 //===- device.c - Opens a device by its name ------------------------------===//
 
-#include "hfta/device.h"
+#include "device/target.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// Splits a text such as "cuda" or "cuda:3" into a kind and an index, which
+/// Splits a text such as "cpu" or "cpu:0" into a kind and an index, which
 /// defaults to 0. Returns the length of the kind; 0 if the text is malformed.
 static size_t parse_name(const char *text, int *out_index) {
   size_t length = strcspn(text, ":");
@@ -22,13 +22,26 @@ static size_t parse_name(const char *text, int *out_index) {
   return length;
 }
 
-const hfta_device_functions *hfta_device_find(const char *text) {
+/// Returns whether `text` names a device of this kind.
+static bool names(const char *text, const hfta_device_functions *kind) {
   size_t length = strcspn(text, ":");
+  return strlen(kind->kind) == length && strncmp(kind->kind, text, length) == 0;
+}
+
+const hfta_device_functions *hfta_device_find(const char *text) {
   for (size_t i = 0; hfta_device_kinds[i]; ++i)
-    if (strlen(hfta_device_kinds[i]->kind) == length &&
-        strncmp(hfta_device_kinds[i]->kind, text, length) == 0)
+    if (names(text, hfta_device_kinds[i]))
       return hfta_device_kinds[i];
+  for (size_t i = 0; hfta_targets[i]; ++i)
+    if (names(text, hfta_targets[i]->device))
+      return hfta_targets[i]->device;
   return NULL;
+}
+
+/// Returns whether a kind of device runs the kernels of a target. Kinds that
+/// belong to no target run those of all.
+static bool runs(const hfta_device_functions *kind, const hfta_target *target) {
+  return kind == target->device || !hfta_target_of_kind(kind);
 }
 
 /// Opens a device of a kind that takes a file, given as "KIND:FILE".
@@ -54,21 +67,18 @@ hfta_status hfta_device_open(const char *text,
     return open_by_file(functions, text, &own, out, error);
   if (parse_name(text, &own.index) == 0)
     return hfta_fail(error, HFTA_USAGE,
-                     "device '%s': expected cpu, or a kind and a number as in "
-                     "cuda:0",
-                     text);
-  bool is_for_gpus = options->program && options->program->images;
-  if (functions == &hfta_device_cpu && is_for_gpus)
-    return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "device '%s' is not available: this program was compiled "
-                     "for cuda",
-                     text);
-  if (functions)
+                     "device '%s': expected %s, or a kind and a number as in "
+                     "%s",
+                     text, hfta_targets[0]->default_device,
+                     hfta_targets[1]->default_device);
+  const hfta_target *target =
+      options->program ? hfta_target_of(options->program) : hfta_targets[0];
+  if (functions && runs(functions, target))
     return functions->open(&own, out, error);
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "device '%s' is not available: this program was compiled "
                    "for %s",
-                   text, is_for_gpus ? "cuda" : "cpu");
+                   text, target->name);
 }
 
 void hfta_device_close(hfta_device *device) {

@@ -1,4 +1,4 @@
-//===- device_kinds.c - The table of devices ------------------------------===//
+//===- device_kinds.c - The table of further devices ----------------------===//
 //
 // The table is in a file of its own, so that a program can be linked with a
 // table of its own instead.
@@ -8,5 +8,5 @@
 
 #include <stddef.h>
 
-const hfta_device_functions *const hfta_device_kinds[] = {
-    &hfta_device_cpu, &hfta_device_cuda, &hfta_device_paced, NULL};
+const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_paced,
+                                                          NULL};

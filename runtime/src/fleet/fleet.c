@@ -2,6 +2,7 @@
 
 #include "fleet/fleet.h"
 
+#include "device/target.h"
 #include "system/clock.h"
 #include "workload/defaults.h"
 #include "workload/memory_plan.h"
@@ -133,9 +134,11 @@ static hfta_status open_seat(hfta_fleet *self, seat *out, int places,
                              hfta_error *error) {
   const hfta_fleet_options *options = &self->options;
   const hfta_program *program = own_program(options, 0);
-  if (program->images)
+  const hfta_target *target = hfta_target_of(program);
+  if (!target->has_seats)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "seats aren't supported on a GPU in this version");
+                     "seats aren't supported on %s in this version",
+                     target->noun);
   hfta_device_options device = {
       .threads = options->threads, .queues = 1, .program = program};
   for (int64_t i = 0; i < options->models; ++i)

@@ -1,5 +1,6 @@
 //===- instance.c - Memory and state of an instance -----------------------===//
 
+#include "device/target.h"
 #include "instance/join.h"
 #include "instance/parts.h"
 #include "instance/seat.h"
@@ -147,8 +148,9 @@ static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
   const hfta_program *program = instance->program;
   hfta_device_options device_options = {
-      .threads =
-          program->images ? 1 : hfta_program_threads(program, options->threads),
+      .threads = hfta_target_of(program)->all_at_once
+                     ? 1
+                     : hfta_program_threads(program, options->threads),
       .scratch_bytes = hfta_program_scratch_bytes(program),
       .queues = program->queue_count,
       .events = program->event_count,
@@ -209,10 +211,10 @@ static hfta_status find_reads(hfta_instance *instance) {
 /// Checks the limit of memory in advance. The system provides memory only when
 /// it is touched; a program that uses too much would be killed much later,
 /// without a message. `bytes` is the memory that was available before the
-/// device was opened. Programs for GPUs aren't checked: a GPU reports by itself
-/// that its memory is full.
+/// device was opened. Programs for other devices than the host aren't checked:
+/// those report by themselves that their memory is full.
 static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
-  if (instance->program->images)
+  if (!hfta_target_of(instance->program)->is_host)
     return HFTA_OK;
   hfta_memory_plan plan = hfta_workload_memory(
       instance->program, &instance->workload, hfta_instance_threads(instance));

@@ -2,6 +2,7 @@
 
 #include "workload/defaults.h"
 
+#include "device/target.h"
 #include "hfta/pool.h"
 
 #include <stdbool.h>
@@ -9,12 +10,11 @@
 const char *hfta_program_device(const hfta_program *program, const char *text) {
   if (text)
     return text;
-  return program->images ? "cuda:0" : "cpu";
+  return hfta_target_of(program)->default_device;
 }
 
 int hfta_program_threads(const hfta_program *program, int64_t threads) {
-  // A GPU runs all copies at once.
-  if (program->images)
+  if (hfta_target_of(program)->all_at_once)
     return program->copies < INT32_MAX ? (int)program->copies : INT32_MAX;
   if (threads > 0)
     return (int)threads;

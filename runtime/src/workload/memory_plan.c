@@ -2,7 +2,7 @@
 
 #include "workload/memory_plan.h"
 
-#include "device/cuda_launch.h"
+#include "device/target.h"
 #include "hfta/store.h"
 #include "workload/defaults.h"
 #include "workload/share.h"
@@ -66,14 +66,13 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   }
 }
 
-/// Returns the bytes of the batches of data in the host's memory. For a GPU
-/// there are more, since it may work on two steps at a time, which both need
-/// their batches.
+/// Returns the bytes of the batches of data in the host's memory. There are
+/// more of them where steps are posted ahead, each of which needs its batch.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;
   uint64_t batches =
-      HFTA_BATCHES_OF_DATA + (program->images ? HFTA_MOST_POSTED_STEPS - 1 : 0);
+      HFTA_BATCHES_OF_DATA + hfta_target_of(program)->steps_ahead;
   bool has_stages = hfta_workload_has_stages(program, workload);
   if (!has_stages && !hfta_workload_reads_data(program, workload))
     return 0;
@@ -109,6 +108,13 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
   return plan;
 }
 
+/// Returns the bytes of memory that a device needs for itself, to run tasks of
+/// at most `copies` copies.
+static uint64_t own_bytes(const hfta_program *program, int64_t copies) {
+  const hfta_device_functions *device = hfta_target_of(program)->device;
+  return device->scratch_bytes ? device->scratch_bytes(program, copies) : 0;
+}
+
 uint64_t hfta_workload_device_bytes(const hfta_program *program,
                                     const hfta_workload *workload) {
   uint64_t bytes = 0;
@@ -118,8 +124,7 @@ uint64_t hfta_workload_device_bytes(const hfta_program *program,
         hfta_workload_needs(program, workload, i))
       bytes += hfta_workload_segment_bytes(program, workload, i, threads) *
                hfta_workload_instances(program, workload, i);
-  return bytes +
-         hfta_cuda_scratch_bytes(program, hfta_workload_most_copies(workload));
+  return bytes + own_bytes(program, hfta_workload_most_copies(workload));
 }
 
 uint64_t hfta_workload_waiting_bytes(const hfta_program *program,

@@ -1,0 +1,172 @@
+//===- launch.c - Running tasks on a pool of threads ----------------------===//
+
+#include "hfta/launch.h"
+
+/// Consecutive launches of a task, to be run for some of the call's copies.
+typedef struct work {
+  hfta_pool *pool;
+  const hfta_task_call *call;
+  const hfta_launch *launches;
+  int64_t count;
+  int64_t first;
+  int64_t copies; ///< the number of copies; position `first` in the call's list
+                  ///< is the first one
+} work;
+
+/// Fills in the addresses of the first launch's operands, for the copy at a
+/// position of the call's list.
+static void bind(const work *self, int64_t position, void **buffers) {
+  for (uint32_t i = 0; i < self->launches->binding_count; ++i)
+    buffers[i] = hfta_call_address(self->call, self->launches, i, position);
+}
+
+/// Runs items `begin` to `end` - 1 of a kernel. Items are numbered
+/// consecutively over all copies, from copy `first` on.
+static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
+  const work *self = argument;
+  const hfta_launch *launch = self->launches;
+  void *buffers[HFTA_MAX_BINDINGS];
+  void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
+  int64_t items = launch->items;
+  int64_t position = self->first + begin / items, item = begin % items;
+  for (int64_t left = end - begin; left > 0; ++position, item = 0) {
+    bind(self, position, buffers);
+    for (; item < items && left > 0; ++item, --left)
+      launch->kernel(buffers, item, scratch);
+  }
+}
+
+/// Runs groups `begin` to `end` - 1 of a kernel with lanes. Items are numbered
+/// consecutively over all copies; a group has one item per lane. If the last
+/// group isn't full, its remaining lanes repeat the last item.
+static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
+  const work *self = argument;
+  const hfta_launch *launch = self->launches;
+  void *buffers[HFTA_MAX_BINDINGS];
+  int64_t items[HFTA_MAX_BINDINGS];
+  void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
+  // The cast goes through void (*)(void) to avoid a compiler warning.
+  hfta_lanes_kernel kernel = (hfta_lanes_kernel)(void (*)(void))launch->kernel;
+  int64_t last = self->copies * launch->items - 1;
+  for (int64_t group = begin; group < end; ++group) {
+    for (int64_t lane = 0; lane < launch->lanes; ++lane) {
+      int64_t index = group * launch->lanes + lane;
+      index = index < last ? index : last;
+      bind(self, self->first + index / launch->items,
+           buffers + lane * launch->binding_count);
+      items[lane] = index % launch->items;
+    }
+    kernel(buffers, items, scratch);
+  }
+}
+
+/// Runs all launches for one copy before those for the next copy, so that a
+/// kernel finds the previous kernel's results in the thread's caches.
+static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
+  const work *self = argument;
+  for (int64_t position = begin; position < end; ++position) {
+    for (int64_t i = 0; i < self->count; ++i) {
+      work one = {
+          self->pool, self->call, &self->launches[i], 1, self->first + position,
+          1};
+      if (one.launches->items > 0)
+        run_items(&one, 0, one.launches->items, thread);
+    }
+  }
+}
+
+/// Divides `count` pieces of work among the pool's threads; without a pool, the
+/// calling thread does all of them.
+static void share_out(hfta_pool *pool, int64_t count,
+                      hfta_range_function function, void *argument) {
+  if (pool)
+    hfta_parallel_for(pool, count, function, argument);
+  else if (count > 0)
+    function(argument, 0, count, 0);
+}
+
+/// Runs the first launch, and divides its items among the threads.
+static void share_items(work *self) {
+  int64_t items = self->copies * self->launches->items;
+  int64_t lanes = self->launches->lanes;
+  if (items > 0 && lanes > 0)
+    share_out(self->pool, (items + lanes - 1) / lanes, run_groups, self);
+  else if (items > 0)
+    share_out(self->pool, items, run_items, self);
+}
+
+/// Checks that every kernel of the task has enough scratch memory and buffers.
+static hfta_status check(const hfta_pool *pool, const hfta_task *task,
+                         hfta_error *error) {
+  uint64_t scratch = pool ? hfta_pool_scratch_bytes(pool) : 0;
+  for (uint32_t i = 0; i < task->launch_count; ++i) {
+    const hfta_launch *launch = &task->launches[i];
+    int64_t lanes = launch->lanes > 0 ? launch->lanes : 1;
+    if (launch->binding_count * lanes > HFTA_MAX_BINDINGS ||
+        launch->scratch_bytes > scratch)
+      return hfta_fail(
+          error, HFTA_INTERNAL,
+          "task '%s': kernel '%s' asks for more scratch or buffers "
+          "than the program declares",
+          task->name, launch->name);
+  }
+  return HFTA_OK;
+}
+
+/// Runs consecutive launches for each copy. If there are several, most copies
+/// run through all of them without a barrier in between.
+static void run_joined(work self) {
+  int64_t copies = self.copies;
+  // Each thread runs the same number of whole copies. For the remaining copies,
+  // all threads share each launch's items.
+  if (self.count > 1) {
+    int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
+    int64_t whole = copies - copies % threads;
+    share_out(self.pool, whole, run_copies, &self);
+    self.first += whole;
+    self.copies -= whole;
+  }
+  for (; self.count > 0; ++self.launches, --self.count)
+    share_items(&self);
+}
+
+/// Runs a launch once: for the copy that it belongs to, or for all copies
+/// together if it belongs to none.
+static void run_once(work self) {
+  int64_t copy = self.launches->copy;
+  if (copy >= 0)
+    while (self.first < self.call->copy_count &&
+           hfta_call_copy(self.call, self.first) != copy)
+      ++self.first;
+  bool is_here = copy < 0 || self.first < self.call->copy_count;
+  self.copies = 1;
+  if (is_here)
+    share_items(&self);
+}
+
+/// Returns whether a launch can run without a barrier after the previous one,
+/// copy by copy. Kernels with lanes can't, since their groups extend over
+/// several copies.
+static bool joins(const hfta_launch *launch) {
+  return launch->joins && launch->lanes == 0 && launch[-1].lanes == 0;
+}
+
+hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
+                          hfta_error *error) {
+  const hfta_task *task = call->task;
+  hfta_status status = check(pool, task, error);
+  if (status != HFTA_OK)
+    return status;
+  for (uint32_t i = 0; i < task->launch_count;) {
+    work group = {pool, call, &task->launches[i], 1, 0, call->copy_count};
+    while (i + group.count < task->launch_count &&
+           joins(&task->launches[i + group.count]))
+      ++group.count;
+    if (group.launches->per_copy)
+      run_joined(group);
+    else
+      run_once(group);
+    i += (uint32_t)group.count;
+  }
+  return HFTA_OK;
+}
