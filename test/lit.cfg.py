@@ -107,6 +107,8 @@ config.substitutions.append(("%hftac", os.path.join(config.hfta_tools_dir, "hfta
 config.substitutions.append(
     ("%emulation", os.path.join(os.path.dirname(config.hfta_tools_dir), "lib", "emulation")))
 config.substitutions.append(("%source", config.hfta_source_dir))
+config.substitutions.append(
+    ("%runtime_archive", os.path.join(config.hfta_tools_dir, "..", "lib", "libhfta_runtime.a")))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%python", config.python))
 sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
