@@ -79,7 +79,8 @@ protected:
     ASSERT_TRUE(dlopen(HFTA_EMULATED_DRIVER, RTLD_NOW));
     hfta_error error = {};
     ASSERT_EQ(hfta_cuda_load(&cuda, &error), HFTA_OK) << error.message;
-    ASSERT_EQ(hfta_cuda_take_gpu(cuda, 0, &gpu, &error), HFTA_OK);
+    ASSERT_EQ(hfta_cuda_take_gpu(cuda, &hfta_cuda_functions, 0, &gpu, &error),
+              HFTA_OK);
     ASSERT_EQ(cuda->context_set(gpu.context), 0);
     ASSERT_EQ(cuda->stream_create(&stream, HFTA_CU_STREAM_NON_BLOCKING), 0);
     ASSERT_EQ(cuda->memory_allocate(&memory, 4096), 0);

@@ -9,8 +9,8 @@
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Driver/Main/Driver.h"
 #include "Hfta/InitAll.h"
-#include "Hfta/Target/Cpu/CpuTarget.h"
 #include "Hfta/Language/Objectives.h"
+#include "Hfta/Target/Cpu/CpuTarget.h"
 
 using namespace mlir;
 using namespace mlir::hfta;

@@ -5,9 +5,10 @@
 
 namespace mlir::hfta {
 
-/// What the passes from tasks to linalg must know of a target. Each target has
-/// one (`Target::getForming`). The initial values are those of a processor,
-/// whose threads compute rows with vectors.
+/// Decisions about kernels in which targets differ. The passes from tasks to
+/// linalg read the one of their module's target (`Target::getForming`). The
+/// initial values are those of a processor, whose threads compute rows with
+/// vectors.
 struct FormingPolicy {
   /// Whether a thread computes single elements of a tensor, beside threads that
   /// compute its neighbours, instead of whole rows. Kernels are then formed of

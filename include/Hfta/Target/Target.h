@@ -92,7 +92,7 @@ using Phase = const PhaseInfo *;
 /// The given options of a target, by name (with the dashes).
 using TargetOptions = llvm::StringMap<std::string>;
 
-/// What is wrong with a command line.
+/// An error of a command line.
 struct UsageError {
   std::string message, hint; ///< the hint may be empty
 };
@@ -137,11 +137,12 @@ public:
 
 /// The peak rates of a device, for lower bounds of times.
 struct DeviceRates {
-  std::string name;    ///< "sm_80 (A100)"
-  double bytes;        ///< memory bandwidth, in bytes per second
-  double flops;        ///< f32 operations per second
-  double tf32, narrow; ///< the same for products of tf32, and of bf16 or f16
-  double launch;       ///< seconds between two consecutive kernels
+  std::string name; ///< "sm_80 (A100)"
+  double bytes;     ///< memory bandwidth, in bytes per second
+  double flops;     ///< f32 operations per second
+  /// Operations per second of products of tf32, and of bf16 or f16.
+  double tf32, narrow;
+  double launch; ///< seconds between two consecutive kernels
 };
 
 //===----------------------------------------------------------------------===//

@@ -40,7 +40,7 @@ static hfta_status open_gpu(int index, hfta_gpu **out, hfta_error *error) {
   hfta_cuda_gpu *self = calloc(1, sizeof(*self));
   if (!self)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
-  status = hfta_cuda_take_gpu(cuda, index, self, error);
+  status = hfta_cuda_take_gpu(cuda, &hfta_cuda_functions, index, self, error);
   if (status == HFTA_OK)
     *out = &self->base;
   else

@@ -35,11 +35,11 @@ static hfta_gpu_result take(const hfta_cuda *cuda, int index,
   return result;
 }
 
-hfta_status hfta_cuda_take_gpu(const hfta_cuda *cuda, int index,
+hfta_status hfta_cuda_take_gpu(const hfta_cuda *cuda,
+                               const hfta_gpu_driver *functions, int index,
                                hfta_cuda_gpu *out, hfta_error *error) {
   int count = 0;
-  *out = (hfta_cuda_gpu){.base = {&hfta_cuda_functions, out->chip.name},
-                         .cuda = cuda};
+  *out = (hfta_cuda_gpu){.base = {functions, out->chip.name}, .cuda = cuda};
   hfta_gpu_result result = take(cuda, index, out, &count);
   if (result.code == HFTA_CU_NO_DEVICE || (result.code == 0 && count == 0))
     return hfta_fail(error, HFTA_UNSUPPORTED,

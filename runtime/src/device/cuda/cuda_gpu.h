@@ -28,11 +28,13 @@ extern const hfta_gpu_driver hfta_cuda_functions;
 /// Returns the result of a driver call, whose name is `call`.
 hfta_gpu_result hfta_cuda_result(const char *call, hfta_cu_result code);
 
-/// Opens GPU number `index` and retains its primary context. Fails with
+/// Opens GPU number `index`, which `functions` will drive, and retains its
+/// primary context. Fails with
 /// HFTA_UNSUPPORTED if there is no GPU, with HFTA_USAGE if `index` is too
 /// large, and with HFTA_INTERNAL if a driver call fails. `out` may hold a
 /// context even after a failure.
-hfta_status hfta_cuda_take_gpu(const hfta_cuda *cuda, int index,
+hfta_status hfta_cuda_take_gpu(const hfta_cuda *cuda,
+                               const hfta_gpu_driver *functions, int index,
                                hfta_cuda_gpu *out, hfta_error *error);
 
 #endif // HFTA_SRC_DEVICE_CUDA_CUDA_GPU_H
