@@ -102,6 +102,8 @@ struct TargetOption {
   llvm::StringLiteral name;  ///< with its dashes
   llvm::StringLiteral value; ///< name of the value in --help
   llvm::StringLiteral help;
+  /// Whether the option names machines, which `Target::resolve` describes.
+  bool namesMachines;
   /// The first phase whose modules don't depend on the option any more; null if
   /// all do.
   Phase end;

@@ -168,13 +168,19 @@ ExitCode Compiler::setTarget() {
   bool isNeeded =
       options.plan || options.planPipeline || hasTarget(options.emit);
   bool isKnown = TargetAttr::get(*loaded.module) != nullptr;
-  if (!isNeeded || (isKnown && options.targetOptions.empty()))
+  bool areGiven = llvm::any_of(
+      options.target->getOptions(), [&](const TargetOption &option) {
+        return option.namesMachines &&
+               options.targetOptions.contains(option.name);
+      });
+  if (!isNeeded || (isKnown && !areGiven))
     return ExitCode::done;
   TargetAttr target;
   if (std::optional<UsageError> error =
           options.target->resolve(&context, options.targetOptions, target)) {
-    errors << "hftac: error: " << error->message << "\nhint: " << error->hint
-           << '\n';
+    errors << "hftac: error: " << error->message << '\n';
+    if (!error->hint.empty())
+      errors << "hint: " << error->hint << '\n';
     return ExitCode::unsupported;
   }
   loaded.module->getOperation()->setAttr(HftaDialect::kTargetAttrName, target);

@@ -50,7 +50,7 @@ static std::optional<UsageError> checkProcessor(llvm::StringRef value) {
 llvm::ArrayRef<TargetOption> CpuTarget::getOptions() const {
   static constexpr TargetOption options[] = {
       {kProcessorOption, "CPU",
-       "processor: native (default), x86-64-v3, x86-64-v4, ...",
+       "processor: native (default), x86-64-v3, x86-64-v4, ...", true,
        &phases::linalg, checkProcessor}};
   return options;
 }

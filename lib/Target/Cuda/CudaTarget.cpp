@@ -91,14 +91,14 @@ static std::optional<UsageError> checkPtxas(llvm::StringRef value) {
 
 llvm::ArrayRef<TargetOption> CudaTarget::getOptions() const {
   static constexpr TargetOption options[] = {
-      {kChipOption, "CHIP,...", "GPUs: sm_80,sm_90 (default), sm_86, ...",
+      {kChipOption, "CHIP,...", "GPUs: sm_80,sm_90 (default), sm_86, ...", true,
        nullptr, checkChips},
       {kCodeOption, "KIND",
        "cubin, ptx (also for later GPUs), emulated (on the CPU); default: "
        "cubin,ptx",
-       nullptr, checkCode},
+       false, nullptr, checkCode},
       {kPtxasOption, "FILE", "PTX assembler (default: from CUDA_PATH or PATH)",
-       nullptr, checkPtxas},
+       false, nullptr, checkPtxas},
   };
   return options;
 }
