@@ -258,26 +258,6 @@
   E(HFTA_IMAGE_CUBIN)                                                          \
   E(HFTA_IMAGE_PTX)                                                            \
   E(HFTA_IMAGE_EMULATED)
-#define HFTA_ABI_COMMAND_KIND(E)                                               \
-  E(HFTA_COMMAND_RUN)                                                          \
-  E(HFTA_COMMAND_TRANSFER)                                                     \
-  E(HFTA_COMMAND_FILL)                                                         \
-  E(HFTA_COMMAND_RECORD)                                                       \
-  E(HFTA_COMMAND_AWAIT)                                                        \
-  E(HFTA_COMMAND_REPEAT)                                                       \
-  E(HFTA_COMMAND_EVERY)                                                        \
-  E(HFTA_COMMAND_ALL_REDUCE)                                                   \
-  E(HFTA_COMMAND_ALL_GATHER)                                                   \
-  E(HFTA_COMMAND_SEND)                                                         \
-  E(HFTA_COMMAND_RECEIVE)                                                      \
-  E(HFTA_COMMAND_ACTIONS)                                                      \
-  E(HFTA_COMMAND_CASE)                                                         \
-  E(HFTA_COMMAND_ONLY)                                                         \
-  E(HFTA_COMMAND_BROADCAST)                                                    \
-  E(HFTA_COMMAND_TAKE_GROUP)                                                   \
-  E(HFTA_COMMAND_FETCH)                                                        \
-  E(HFTA_COMMAND_EVICT)                                                        \
-  E(HFTA_COMMAND_DROP)
 #define HFTA_ABI_CONTENTS(E)                                                   \
   E(HFTA_CONTENTS_STORED)                                                      \
   E(HFTA_CONTENTS_ZEROS)                                                       \
@@ -305,7 +285,7 @@
   E(HFTA_SETTING_COUNTS)
 
 /// Lists the enums: ENUM(enum, macro that lists its enumerators). Enums that
-/// are generated from other lists, such as HFTA_TRAINING_RULES, aren't listed
+/// are generated from other lists, such as HFTA_COMMANDS, aren't listed
 /// here; hfta_abi_version hashes those lists.
 #define HFTA_ABI_ENUMS(ENUM)                                                   \
   ENUM(hfta_element_type, HFTA_ABI_ELEMENT_TYPE)                               \
@@ -314,7 +294,6 @@
   ENUM(hfta_tensor_flag, HFTA_ABI_TENSOR_FLAG)                                 \
   ENUM(hfta_access, HFTA_ABI_ACCESS)                                           \
   ENUM(hfta_image_kind, HFTA_ABI_IMAGE_KIND)                                   \
-  ENUM(hfta_command_kind, HFTA_ABI_COMMAND_KIND)                               \
   ENUM(hfta_contents, HFTA_ABI_CONTENTS)                                       \
   ENUM(hfta_repeat_kind, HFTA_ABI_REPEAT_KIND)                                 \
   ENUM(hfta_due_kind, HFTA_ABI_DUE_KIND)                                       \
@@ -391,12 +370,16 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_ABI_MIX(HFTA_CSV_HEADER_##identifier)
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
   HFTA_ABI_MIX(HFTA_TRAINING_##identifier)
+#define HFTA_COMMAND(identifier, word, number, flags, queue, ...)              \
+  HFTA_ABI_MIX(HFTA_COMMAND_##identifier)
   HFTA_ABI_ENUMS(HFTA_ABI_MIX_ENUM)
   HFTA_ABI_CONSTANTS(HFTA_ABI_MIX)
   HFTA_LEARNING_RATES
   HFTA_DATA_FORMATS
   HFTA_CSV_HEADERS
   HFTA_TRAINING_RULES
+  HFTA_COMMANDS
+#undef HFTA_COMMAND
 #undef HFTA_TRAINING_RULE
 #undef HFTA_CSV_HEADER
 #undef HFTA_DATA_FORMAT

@@ -14,6 +14,7 @@
 #ifndef HFTA_PROGRAM_H
 #define HFTA_PROGRAM_H
 
+#include "hfta/commands.h"
 #include "hfta/settings.h"
 #include "hfta/training.h"
 
@@ -342,38 +343,13 @@ typedef struct hfta_task {
 
 /// The kinds of commands. A command goes to a queue of a device; commands of
 /// one queue take effect in order. Some commands control others: their body is
-/// the list of `hfta_command.length` commands that follow.
+/// the list of `hfta_command.length` commands that follow. commands.h lists
+/// them all, with the members of hfta_command that count for each.
 typedef enum hfta_command_kind {
-  HFTA_COMMAND_RUN = 0,      ///< runs a task
-  HFTA_COMMAND_TRANSFER = 1, ///< copies bytes from one place to another
-  HFTA_COMMAND_FILL = 2,     ///< fills a place with zeros
-  HFTA_COMMAND_RECORD = 3, ///< records an event, which happens when the queue's
-                           ///< earlier commands are done
-  HFTA_COMMAND_AWAIT = 4,  ///< makes the queue wait for the event's last record
-  HFTA_COMMAND_REPEAT = 5, ///< runs its body several times (hfta_repeat_kind)
-  /// Runs its body for copies whose period is due (hfta_due_kind).
-  HFTA_COMMAND_EVERY = 6,
-  /// Adds up the sums of all groups, across all ranks.
-  HFTA_COMMAND_ALL_REDUCE = 7,
-  HFTA_COMMAND_ALL_GATHER = 8, ///< sends the values of each micro-batch from
-                               ///< the rank that has computed it to all ranks
-  /// Sends the bytes of a place to workers of another stage.
-  HFTA_COMMAND_SEND = 9,
-  /// Receives bytes into the same place from a worker of another stage.
-  HFTA_COMMAND_RECEIVE = 10,
-  /// Runs the CASEs in its body in the order of a list of actions.
-  HFTA_COMMAND_ACTIONS = 11,
-  HFTA_COMMAND_CASE = 12, ///< in the body of ACTIONS: runs its own body, when
-                          ///< an action names it
-  HFTA_COMMAND_ONLY = 13, ///< runs its body on some replicas only
-  /// Sends the bytes of a place from some replicas to others.
-  HFTA_COMMAND_BROADCAST = 14,
-  /// Replaces the sums of all groups by those of one group.
-  HFTA_COMMAND_TAKE_GROUP = 15,
-  HFTA_COMMAND_FETCH = 16, ///< gives a segment a place in the arena
-  HFTA_COMMAND_EVICT = 17, ///< writes a segment's contents in the arena to the
-                           ///< store
-  HFTA_COMMAND_DROP = 18   ///< ends a segment's stay at its place in the arena
+#define HFTA_COMMAND(identifier, word, number, flags, queue, ...)              \
+  HFTA_COMMAND_##identifier = number,
+  HFTA_COMMANDS
+#undef HFTA_COMMAND
 } hfta_command_kind;
 
 /// The contents that a segment has after a FETCH.
@@ -425,35 +401,19 @@ typedef struct hfta_place {
                         ///< distance from each other
 } hfta_place;
 
-/// A command of a schedule. Its kind decides which members are used.
+/// A command of a schedule. Its kind decides which members are used, and what
+/// they mean: see the fields of its record in commands.h, and
+/// hfta_command_field_kind.
 typedef struct hfta_command {
   uint32_t kind; ///< hfta_command_kind
   uint32_t device;
   uint32_t queue;
-  uint32_t subject; ///< RUN, ALL_REDUCE: the task; RECORD, AWAIT: the event;
-                    ///< REPEAT: hfta_repeat_kind; EVERY: the hyper-parameter
-                    ///< that gives the periods; SEND, RECEIVE: the other stage;
-                    ///< ACTIONS: index into hfta_program.orders; CASE: its
-                    ///< number; TAKE_GROUP: the group; FETCH: hfta_contents
-  uint32_t length;  ///< REPEAT, EVERY, ACTIONS, CASE, ONLY: the number of
-                    ///< commands in its body
-  int32_t ahead; ///< TRANSFER, RECEIVE, RECORD, AWAIT, FETCH, EVICT, DROP: how
-                 ///< many micro-batches after the current one it is for
-  /// TRANSFER, FILL, ALL_GATHER, SEND, RECEIVE, BROADCAST, TAKE_GROUP: the
-  /// place; ALL_REDUCE: the sums, with the bytes of a block as the stride;
-  /// FETCH, EVICT, DROP: the segment.
-  hfta_place to;
-  hfta_place from; ///< TRANSFER: the source; ALL_REDUCE: memory that receives
-                   ///< other ranks' sums; FETCH: the place in the arena
-  /// TRANSFER, FILL, BROADCAST, TAKE_GROUP: size of one copy's place; SEND,
-  /// RECEIVE: size of all copies' places; ALL_REDUCE: size of all blocks;
-  /// RECORD, AWAIT: number of events, from the subject on, that micro-batches
-  /// use in turn (round-robin); EVERY: hfta_due_kind; REPEAT over turns: copies
-  /// per turn, 0: the host chooses; FETCH: number of consecutive places in the
-  /// arena that instances use in turn.
-  uint64_t bytes;
-  /// `replicas`: for ONLY, those that run its body; for BROADCAST, the senders.
-  /// `receivers`: for BROADCAST only.
+  uint32_t subject; ///< a task, event, stage, ...
+  uint32_t length;  ///< number of commands in its body
+  int32_t ahead;    ///< how many micro-batches after the current one it is for
+  hfta_place to;    ///< the place that it writes, or its only place
+  hfta_place from;  ///< the place that it reads, if it has another one
+  uint64_t bytes;   ///< the size of the places, or another number
   hfta_replicas replicas, receivers;
 } hfta_command;
 

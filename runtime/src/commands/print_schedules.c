@@ -2,6 +2,8 @@
 
 #include "commands/print_schedules.h"
 
+#include "program/command_records.h"
+
 #include <stdio.h>
 
 const char *hfta_space_word(uint32_t space) {
@@ -70,63 +72,6 @@ const char *hfta_residency_word(uint32_t residency) {
   return "?";
 }
 
-const char *hfta_command_word(uint32_t kind) {
-  switch ((hfta_command_kind)kind) {
-  case HFTA_COMMAND_RUN:
-    return "run";
-  case HFTA_COMMAND_TRANSFER:
-    return "transfer";
-  case HFTA_COMMAND_FILL:
-    return "fill";
-  case HFTA_COMMAND_RECORD:
-    return "record";
-  case HFTA_COMMAND_AWAIT:
-    return "await";
-  case HFTA_COMMAND_REPEAT:
-    return "repeat";
-  case HFTA_COMMAND_EVERY:
-    return "every";
-  case HFTA_COMMAND_ALL_REDUCE:
-    return "all_reduce";
-  case HFTA_COMMAND_ALL_GATHER:
-    return "all_gather";
-  case HFTA_COMMAND_SEND:
-    return "send";
-  case HFTA_COMMAND_RECEIVE:
-    return "receive";
-  case HFTA_COMMAND_ACTIONS:
-    return "actions";
-  case HFTA_COMMAND_CASE:
-    return "case";
-  case HFTA_COMMAND_ONLY:
-    return "only";
-  case HFTA_COMMAND_BROADCAST:
-    return "broadcast_bytes";
-  case HFTA_COMMAND_TAKE_GROUP:
-    return "take_group";
-  case HFTA_COMMAND_FETCH:
-    return "fetch";
-  case HFTA_COMMAND_EVICT:
-    return "evict";
-  case HFTA_COMMAND_DROP:
-    return "drop";
-  }
-  return "?";
-}
-
-bool hfta_command_has_body(const hfta_command *command) {
-  switch (command->kind) {
-  case HFTA_COMMAND_REPEAT:
-  case HFTA_COMMAND_EVERY:
-  case HFTA_COMMAND_ACTIONS:
-  case HFTA_COMMAND_CASE:
-  case HFTA_COMMAND_ONLY:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static void print_place(const hfta_place *place) {
   printf("<%s, %u, %llu", hfta_space_word(place->space), place->index,
          (unsigned long long)place->offset);
@@ -139,12 +84,11 @@ static void print_replicas(const hfta_replicas *replicas) {
   printf("<%u, %u, %u>", replicas->first, replicas->count, replicas->stride);
 }
 
-/// Prints attributes whose values aren't 0, which is the default: the current
+/// Prints members whose values aren't 0, which is the default: the current
 /// micro-batch, the first device and its first queue.
 static void print_attributes(const hfta_command *command) {
-  bool has_instances = command->kind == HFTA_COMMAND_RECORD ||
-                       command->kind == HFTA_COMMAND_AWAIT ||
-                       command->kind == HFTA_COMMAND_FETCH;
+  bool has_instances = hfta_command_has(command, HFTA_FIELD_EVENTS) ||
+                       hfta_command_has(command, HFTA_FIELD_PLACES);
   const struct {
     const char *name;
     long long value;
@@ -167,97 +111,100 @@ static void print_attributes(const hfta_command *command) {
 /// Prints the entries of `hfta.actions`: pairs of a case and a micro-batch's
 /// place.
 static void print_order(const hfta_action_list *order) {
-  printf("order [");
+  printf("[");
   for (uint64_t i = 0; i < order->count; ++i)
     printf("%s%u, %u", i ? ", " : "", order->actions[i].which,
            order->actions[i].place);
-  printf("] {\n");
+  printf("]");
+}
+
+/// Returns whether a member's value isn't printed, because it is the default.
+static bool is_default(const hfta_command *command,
+                       hfta_command_field_kind kind) {
+  return (kind == HFTA_FIELD_COPIES && command->bytes == 0) ||
+         (kind == HFTA_FIELD_DUE && command->bytes == HFTA_DUE);
+}
+
+/// Prints the value of a member of a command.
+static void print_field(const hfta_program *program,
+                        const hfta_command *command,
+                        hfta_command_field_kind kind) {
+  switch (kind) {
+  case HFTA_FIELD_TASK:
+    printf("@\"task/%s\"", program->tasks[command->subject].name);
+    break;
+  case HFTA_FIELD_EVENT:
+  case HFTA_FIELD_STAGE:
+  case HFTA_FIELD_CASE:
+  case HFTA_FIELD_GROUP:
+    printf("%u", command->subject);
+    break;
+  case HFTA_FIELD_REPEAT_KIND:
+    printf("%s", hfta_repeat_kind_word(command->subject));
+    break;
+  case HFTA_FIELD_PERIOD:
+    printf("\"%s\"", program->hyper_parameters[command->subject].name);
+    break;
+  case HFTA_FIELD_ORDER:
+    print_order(&program->orders[command->subject]);
+    break;
+  case HFTA_FIELD_CONTENTS:
+    printf("%s", hfta_contents_word(command->subject));
+    break;
+  case HFTA_FIELD_AHEAD:
+    printf("%d", command->ahead);
+    break;
+  case HFTA_FIELD_TO:
+  case HFTA_FIELD_AT:
+  case HFTA_FIELD_AT_COPIES:
+  case HFTA_FIELD_SUMS:
+    print_place(&command->to);
+    break;
+  case HFTA_FIELD_FROM:
+  case HFTA_FIELD_RECEIVED:
+    print_place(&command->from);
+    break;
+  case HFTA_FIELD_SEGMENT:
+    printf("%u", command->to.index);
+    break;
+  case HFTA_FIELD_ADDRESS:
+    printf("%llu", (unsigned long long)command->from.offset);
+    break;
+  case HFTA_FIELD_BYTES:
+  case HFTA_FIELD_EVENTS:
+  case HFTA_FIELD_PLACES:
+  case HFTA_FIELD_COPIES:
+    printf("%llu", (unsigned long long)command->bytes);
+    break;
+  case HFTA_FIELD_DUE:
+    printf("%s", hfta_due_kind_word(command->bytes));
+    break;
+  case HFTA_FIELD_REPLICAS:
+    print_replicas(&command->replicas);
+    break;
+  case HFTA_FIELD_RECEIVERS:
+    print_replicas(&command->receivers);
+    break;
+  }
 }
 
 /// Prints a command up to the end of its line. A command with a body ends with
 /// an opened brace.
 static void print_command(const hfta_program *program,
                           const hfta_command *command) {
-  unsigned long long bytes = command->bytes;
-  printf("hfta.%s ", hfta_command_word(command->kind));
-  switch (command->kind) {
-  case HFTA_COMMAND_RUN:
-    printf("@\"task/%s\"", program->tasks[command->subject].name);
-    break;
-  case HFTA_COMMAND_TRANSFER:
-    printf("%llu from ", bytes);
-    print_place(&command->from);
-    printf(" to ");
-    print_place(&command->to);
-    break;
-  case HFTA_COMMAND_FILL:
-  case HFTA_COMMAND_ALL_GATHER:
-    printf("%llu at ", bytes);
-    print_place(&command->to);
-    break;
-  case HFTA_COMMAND_BROADCAST:
-    printf("%llu at ", bytes);
-    print_place(&command->to);
-    printf(" from ");
-    print_replicas(&command->replicas);
-    printf(" to ");
-    print_replicas(&command->receivers);
-    break;
-  case HFTA_COMMAND_TAKE_GROUP:
-    printf("%u %llu at ", command->subject, bytes);
-    print_place(&command->to);
-    break;
-  case HFTA_COMMAND_SEND:
-  case HFTA_COMMAND_RECEIVE:
-    printf("%llu at ", bytes);
-    print_place(&command->to);
-    printf(" %s stage %u", command->kind == HFTA_COMMAND_SEND ? "to" : "from",
-           command->subject);
-    break;
-  case HFTA_COMMAND_ALL_REDUCE:
-    printf("@\"task/%s\" %llu at ", program->tasks[command->subject].name,
-           bytes);
-    print_place(&command->to);
-    printf(" through ");
-    print_place(&command->from);
-    break;
-  case HFTA_COMMAND_FETCH:
-    printf("%u at %llu contents %s", command->to.index,
-           (unsigned long long)command->from.offset,
-           hfta_contents_word(command->subject));
-    break;
-  case HFTA_COMMAND_EVICT:
-  case HFTA_COMMAND_DROP:
-    printf("%u", command->to.index);
-    break;
-  case HFTA_COMMAND_RECORD:
-  case HFTA_COMMAND_AWAIT:
-    printf("%u", command->subject);
-    break;
-  case HFTA_COMMAND_REPEAT:
-    printf("%s ", hfta_repeat_kind_word(command->subject));
-    if (bytes > 0)
-      printf("of %llu ", bytes);
-    printf("{\n");
-    return;
-  case HFTA_COMMAND_EVERY:
-    printf("\"%s\"", program->hyper_parameters[command->subject].name);
-    if (command->bytes != HFTA_DUE)
-      printf(" for %s", hfta_due_kind_word(command->bytes));
-    printf(" {\n");
-    return;
-  case HFTA_COMMAND_ACTIONS:
-    print_order(&program->orders[command->subject]);
-    return;
-  case HFTA_COMMAND_CASE:
-    printf("%u {\n", command->subject);
-    return;
-  case HFTA_COMMAND_ONLY:
-    print_replicas(&command->replicas);
-    printf(" {\n");
-    return;
+  const hfta_command_record *record = hfta_find_command_record(command->kind);
+  printf("hfta.%s", record->word);
+  for (uint32_t i = 0; i < record->field_count; ++i) {
+    const hfta_command_field *field = &record->fields[i];
+    if (!field->text || is_default(command, field->kind))
+      continue;
+    printf(" %s%s", field->text, *field->text ? " " : "");
+    print_field(program, command, field->kind);
   }
-  print_attributes(command);
+  if (record->flags & HFTA_COMMAND_HAS_BODY)
+    printf(" {\n");
+  else
+    print_attributes(command);
 }
 
 static void print_commands(const hfta_program *program,
@@ -266,7 +213,7 @@ static void print_commands(const hfta_program *program,
   for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
     printf("%*s", 2 * depth, "");
     print_command(program, &commands[i]);
-    if (!hfta_command_has_body(&commands[i]))
+    if (!hfta_command_is(&commands[i], HFTA_COMMAND_HAS_BODY))
       continue;
     print_commands(program, &commands[i + 1], commands[i].length, depth + 1);
     printf("%*s}\n", 2 * depth, "");

@@ -5,8 +5,6 @@
 
 #include "hfta/program.h"
 
-#include <stdbool.h>
-
 // Return the word that MLIR's dialect has for a number of an enumeration, which
 // each line names; "?" for unknown numbers.
 const char *hfta_space_word(uint32_t space);         ///< hfta_space
@@ -14,11 +12,6 @@ const char *hfta_repeat_kind_word(uint32_t kind);    ///< hfta_repeat_kind
 const char *hfta_due_kind_word(uint64_t kind);       ///< hfta_due_kind
 const char *hfta_contents_word(uint32_t contents);   ///< hfta_contents
 const char *hfta_residency_word(uint32_t residency); ///< hfta_residency
-const char *hfta_command_word(uint32_t kind);        ///< hfta_command_kind
-
-/// Returns whether the command is followed in the list by a body, commands that
-/// it contains.
-bool hfta_command_has_body(const hfta_command *command);
 
 /// Prints all schedules to standard output, in the MLIR syntax that `hftac
 /// --emit=scheduled` prints.

@@ -2,6 +2,7 @@
 
 #include "commands/schedules_json.h"
 #include "commands/print_schedules.h"
+#include "program/command_records.h"
 
 /// Returns the name of the segment, data field or input that a place is in; ""
 /// for a place in the arena.
@@ -33,21 +34,6 @@ static void put_place(hfta_json_writer *writer, const char *key,
   hfta_json_end_object(writer);
 }
 
-static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
-  hfta_json_put_unsigned(writer, "device", command->device);
-  hfta_json_put_unsigned(writer, "queue", command->queue);
-}
-
-/// Writes the segment of a FETCH, EVICT or DROP, and how many micro-batches
-/// ahead of the current one it is.
-static void put_segment(hfta_json_writer *writer, const hfta_program *program,
-                        const hfta_command *command) {
-  hfta_json_put_unsigned(writer, "segment", command->to.index);
-  hfta_json_put_string(writer, "name",
-                       program->segments[command->to.index].name);
-  hfta_json_put_integer(writer, "ahead", command->ahead);
-}
-
 void hfta_put_replicas(hfta_json_writer *writer, const char *key,
                        const hfta_replicas *replicas) {
   hfta_json_key(writer, key);
@@ -63,8 +49,9 @@ static void put_commands(hfta_json_writer *writer, const hfta_program *program,
 
 /// Writes the entries of `hfta.actions`: pairs of a case and a micro-batch's
 /// place.
-static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
-  hfta_json_key(writer, "order");
+static void put_order(hfta_json_writer *writer, const char *key,
+                      const hfta_action_list *order) {
+  hfta_json_key(writer, key);
   hfta_json_begin_array(writer);
   for (uint64_t i = 0; i < order->count; ++i) {
     hfta_json_begin_array(writer);
@@ -75,101 +62,90 @@ static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
   hfta_json_end_array(writer);
 }
 
-/// Writes the members of a command's object that depend on its kind, and last
-/// the commands of its body, if it has one.
+/// Writes a member of a command that counts for its kind.
+static void put_field(hfta_json_writer *writer, const hfta_program *program,
+                      const hfta_command *command,
+                      const hfta_command_field *field) {
+  const char *key = field->key;
+  switch (field->kind) {
+  case HFTA_FIELD_TASK:
+    hfta_json_put_string(writer, key, program->tasks[command->subject].name);
+    return;
+  case HFTA_FIELD_EVENT:
+  case HFTA_FIELD_STAGE:
+  case HFTA_FIELD_CASE:
+  case HFTA_FIELD_GROUP:
+    hfta_json_put_unsigned(writer, key, command->subject);
+    return;
+  case HFTA_FIELD_REPEAT_KIND:
+    hfta_json_put_string(writer, key, hfta_repeat_kind_word(command->subject));
+    return;
+  case HFTA_FIELD_PERIOD:
+    hfta_json_put_string(writer, key,
+                         program->hyper_parameters[command->subject].name);
+    return;
+  case HFTA_FIELD_ORDER:
+    put_order(writer, key, &program->orders[command->subject]);
+    return;
+  case HFTA_FIELD_CONTENTS:
+    hfta_json_put_string(writer, key, hfta_contents_word(command->subject));
+    return;
+  case HFTA_FIELD_AHEAD:
+    hfta_json_put_integer(writer, key, command->ahead);
+    return;
+  case HFTA_FIELD_TO:
+  case HFTA_FIELD_AT:
+  case HFTA_FIELD_AT_COPIES:
+  case HFTA_FIELD_SUMS:
+    put_place(writer, key, program, &command->to);
+    return;
+  case HFTA_FIELD_FROM:
+  case HFTA_FIELD_RECEIVED:
+    put_place(writer, key, program, &command->from);
+    return;
+  case HFTA_FIELD_SEGMENT:
+    hfta_json_put_unsigned(writer, key, command->to.index);
+    hfta_json_put_string(writer, "name",
+                         program->segments[command->to.index].name);
+    return;
+  case HFTA_FIELD_ADDRESS:
+    hfta_json_put_unsigned(writer, key, command->from.offset);
+    return;
+  case HFTA_FIELD_COPIES:
+    if (command->bytes > 0)
+      hfta_json_put_unsigned(writer, key, command->bytes);
+    return;
+  case HFTA_FIELD_BYTES:
+  case HFTA_FIELD_EVENTS:
+  case HFTA_FIELD_PLACES:
+    hfta_json_put_unsigned(writer, key, command->bytes);
+    return;
+  case HFTA_FIELD_DUE:
+    hfta_json_put_string(writer, key, hfta_due_kind_word(command->bytes));
+    return;
+  case HFTA_FIELD_REPLICAS:
+    hfta_put_replicas(writer, key, &command->replicas);
+    return;
+  case HFTA_FIELD_RECEIVERS:
+    hfta_put_replicas(writer, key, &command->receivers);
+    return;
+  }
+}
+
+/// Writes the members of a command's object, and last its queue or the commands
+/// of its body.
 static void put_members(hfta_json_writer *writer, const hfta_program *program,
                         const hfta_command *command) {
-  switch ((hfta_command_kind)command->kind) {
-  case HFTA_COMMAND_RUN:
-    hfta_json_put_string(writer, "task", program->tasks[command->subject].name);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_TRANSFER:
-    hfta_json_put_unsigned(writer, "bytes", command->bytes);
-    put_place(writer, "from", program, &command->from);
-    put_place(writer, "to", program, &command->to);
-    hfta_json_put_integer(writer, "ahead", command->ahead);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_FILL:
-  case HFTA_COMMAND_ALL_GATHER:
-    hfta_json_put_unsigned(writer, "bytes", command->bytes);
-    put_place(writer, "to", program, &command->to);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_BROADCAST:
-    hfta_json_put_unsigned(writer, "bytes", command->bytes);
-    put_place(writer, "at", program, &command->to);
-    hfta_put_replicas(writer, "from", &command->replicas);
-    hfta_put_replicas(writer, "to", &command->receivers);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_TAKE_GROUP:
-    hfta_json_put_unsigned(writer, "group", command->subject);
-    hfta_json_put_unsigned(writer, "bytes", command->bytes);
-    put_place(writer, "at", program, &command->to);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_SEND:
-  case HFTA_COMMAND_RECEIVE:
-    hfta_json_put_unsigned(writer, "bytes", command->bytes);
-    put_place(writer, "at", program, &command->to);
-    hfta_json_put_unsigned(writer, "stage", command->subject);
-    hfta_json_put_integer(writer, "ahead", command->ahead);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_ALL_REDUCE:
-    hfta_json_put_string(writer, "task", program->tasks[command->subject].name);
-    hfta_json_put_unsigned(writer, "bytes", command->bytes);
-    put_place(writer, "at", program, &command->to);
-    put_place(writer, "through", program, &command->from);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_FETCH:
-    put_segment(writer, program, command);
-    hfta_json_put_unsigned(writer, "address", command->from.offset);
-    hfta_json_put_string(writer, "contents",
-                         hfta_contents_word(command->subject));
-    hfta_json_put_unsigned(writer, "instances", command->bytes);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_EVICT:
-  case HFTA_COMMAND_DROP:
-    put_segment(writer, program, command);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_RECORD:
-  case HFTA_COMMAND_AWAIT:
-    hfta_json_put_unsigned(writer, "event", command->subject);
-    hfta_json_put_unsigned(writer, "instances", command->bytes);
-    hfta_json_put_integer(writer, "ahead", command->ahead);
-    put_queue(writer, command);
-    return;
-  case HFTA_COMMAND_REPEAT:
-    hfta_json_put_string(writer, "over",
-                         hfta_repeat_kind_word(command->subject));
-    if (command->bytes > 0)
-      hfta_json_put_unsigned(writer, "copies", command->bytes);
-    put_commands(writer, program, command + 1, command->length);
-    return;
-  case HFTA_COMMAND_EVERY:
-    hfta_json_put_string(writer, "period",
-                         program->hyper_parameters[command->subject].name);
-    hfta_json_put_string(writer, "for", hfta_due_kind_word(command->bytes));
-    put_commands(writer, program, command + 1, command->length);
-    return;
-  case HFTA_COMMAND_ACTIONS:
-    put_order(writer, &program->orders[command->subject]);
-    put_commands(writer, program, command + 1, command->length);
-    return;
-  case HFTA_COMMAND_CASE:
-    put_commands(writer, program, command + 1, command->length);
-    return;
-  case HFTA_COMMAND_ONLY:
-    hfta_put_replicas(writer, "replicas", &command->replicas);
+  const hfta_command_record *record = hfta_find_command_record(command->kind);
+  for (uint32_t i = 0; i < record->field_count; ++i)
+    if (record->fields[i].key)
+      put_field(writer, program, command, &record->fields[i]);
+  if (record->flags & HFTA_COMMAND_HAS_BODY) {
     put_commands(writer, program, command + 1, command->length);
     return;
   }
+  hfta_json_put_unsigned(writer, "device", command->device);
+  hfta_json_put_unsigned(writer, "queue", command->queue);
 }
 
 static void put_commands(hfta_json_writer *writer, const hfta_program *program,
@@ -179,7 +155,7 @@ static void put_commands(hfta_json_writer *writer, const hfta_program *program,
   for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
     hfta_json_begin_object(writer);
     hfta_json_put_string(writer, "command",
-                         hfta_command_word(commands[i].kind));
+                         hfta_find_command_record(commands[i].kind)->word);
     put_members(writer, program, &commands[i]);
     hfta_json_end_object(writer);
   }

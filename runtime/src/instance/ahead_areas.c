@@ -1,6 +1,7 @@
 //===- ahead_areas.c - The host's memory of posted steps ------------------===//
 
 #include "instance/worker.h"
+#include "program/command_records.h"
 #include "system/pages.h"
 
 #include <stdlib.h>
@@ -79,8 +80,8 @@ void hfta_ahead_move_images(const hfta_worker *worker,
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
     const hfta_place *place = to_device ? &command->from : &command->to;
-    if (command->kind != HFTA_COMMAND_TRANSFER ||
-        place->space != HFTA_SPACE_HOST)
+    if (!(to_device ? hfta_command_reads(command, HFTA_SPACE_HOST)
+                    : hfta_command_writes(command, HFTA_SPACE_HOST)))
       continue;
     const hfta_segment_memory *memory = &worker->memory[place->index];
     char *area = images[place->index];

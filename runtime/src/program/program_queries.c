@@ -1,6 +1,7 @@
 //===- program_queries.c - Facts about a program's table ------------------===//
 
 #include "hfta/program_queries.h"
+#include "program/command_records.h"
 
 #include <string.h>
 
@@ -22,17 +23,14 @@ hfta_program_find_stage_schedule(const hfta_program *program, const char *name,
   return NULL;
 }
 
-static bool is_image(const hfta_place *place, uint32_t segment) {
-  return place->space == HFTA_SPACE_HOST && place->index == segment;
-}
-
 bool hfta_segment_has_image(const hfta_program *program, uint32_t segment) {
   for (uint32_t s = 0; s < program->schedule_count; ++s)
     for (uint32_t i = 0; i < program->schedules[s].command_count; ++i) {
       const hfta_command *command = &program->schedules[s].commands[i];
-      if (command->kind == HFTA_COMMAND_TRANSFER &&
-          (is_image(&command->to, segment) ||
-           is_image(&command->from, segment)))
+      if ((hfta_command_writes(command, HFTA_SPACE_HOST) &&
+           command->to.index == segment) ||
+          (hfta_command_reads(command, HFTA_SPACE_HOST) &&
+           command->from.index == segment))
         return true;
     }
   return false;

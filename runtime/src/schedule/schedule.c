@@ -1,35 +1,12 @@
 //===- schedule.c - Issues the commands of a schedule to a device ---------===//
 
+#include "program/command_records.h"
 #include "schedule/run.h"
+#include "schedule/walk.h"
 
 #include <string.h>
 
-/// The position of the host in a schedule, whose commands it issues one by one.
-typedef struct walk {
-  hfta_worker *worker;
-  const hfta_schedule_call *call;
-  const hfta_schedule *schedule;
-  int64_t turn; ///< copies per turn where the schedule leaves the number to the
-                ///< host
-  uint64_t turn_copies;  ///< copies per turn if the schedule gives the number
-                         ///< and a turn is current; else 0
-  int64_t micro_batches; ///< number of the worker's micro-batches in the call
-  int64_t micro_batch; ///< index of the current micro-batch among the worker's
-  int64_t number;      ///< number of the current micro-batch in the step
-  bool is_repeated;    ///< whether a micro-batch is current
-  /// Whether the current micro-batch is one of the worker's own.
-  bool has_place;
-  const int32_t *copies; ///< copies of the current turn, or those that an EVERY
-                         ///< has chosen from them
-  const int32_t *slabs;  ///< positions of the chosen copies in the turn; NULL:
-                         ///< none were chosen
-  int64_t copy_count;
-  int64_t first; ///< position of the first of `copies` among the live ones,
-                 ///< unless an EVERY has chosen them
-  int64_t begin; ///< the value of `first` at the beginning of the call
-} walk;
-
-static void run_commands(walk *self, const hfta_command *commands,
+static void run_commands(const hfta_walk *self, const hfta_command *commands,
                          uint32_t count);
 
 //===----------------------------------------------------------------------===//
@@ -39,7 +16,7 @@ static void run_commands(walk *self, const hfta_command *commands,
 /// Returns the number of a segment's instance for the micro-batch `ahead`
 /// positions after the current one. The caller must take it modulo the number
 /// of instances.
-static int64_t find_instance(const walk *self, uint32_t segment,
+static int64_t find_instance(const hfta_walk *self, uint32_t segment,
                              int64_t ahead) {
   return hfta_worker_instance(self->worker, segment, self->micro_batch + ahead,
                               self->number);
@@ -48,7 +25,8 @@ static int64_t find_instance(const walk *self, uint32_t segment,
 /// Returns the address of a segment's instance for the micro-batch `ahead`
 /// positions after the current one; NULL if the worker has no memory for the
 /// segment.
-static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
+static void *segment_base(const hfta_walk *self, uint32_t segment,
+                          int64_t ahead) {
   const hfta_segment_memory *memory = &self->worker->memory[segment];
   return memory->count
              ? memory
@@ -59,7 +37,7 @@ static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
 /// Returns the address of the micro-batch at `place`, of `bytes` bytes, in a
 /// data field: in the caller's batch or, after the worker's last micro-batch,
 /// in the offered batch. NULL if it need not or can't be copied.
-static char *find_field(const walk *self, uint32_t field, int64_t place,
+static char *find_field(const hfta_walk *self, uint32_t field, int64_t place,
                         uint64_t bytes) {
   hfta_worker *worker = self->worker;
   const char *batch = hfta_batches_find(&worker->batches, self->call->inputs,
@@ -74,7 +52,8 @@ static char *find_field(const walk *self, uint32_t field, int64_t place,
 
 /// Returns the address of the host's image of a segment's instance; NULL if
 /// there is no image.
-static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
+static char *find_image(const hfta_walk *self, uint32_t segment,
+                        int64_t ahead) {
   const hfta_segment_memory *memory = &self->worker->memory[segment];
   char *images =
       self->call->images ? self->call->images[segment] : memory->host;
@@ -87,7 +66,7 @@ static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
 /// Returns the address of a place for a copy and the micro-batch `ahead`
 /// positions after the current one. NULL if the worker has no memory for it, or
 /// nothing is to be copied from there.
-static char *find_place(const walk *self, const hfta_place *place,
+static char *find_place(const hfta_walk *self, const hfta_place *place,
                         int64_t ahead, uint64_t bytes, int64_t copy) {
   const hfta_schedule_call *call = self->call;
   uint64_t offset = place->offset + place->copy_stride * (uint64_t)copy;
@@ -115,7 +94,7 @@ static char *find_place(const walk *self, const hfta_place *place,
 
 /// Records that the segments that a task writes now differ from what the store
 /// and the host's slabs hold.
-static void note_writes(const walk *self, const hfta_task *task) {
+static void note_writes(const hfta_walk *self, const hfta_task *task) {
   for (uint32_t i = 0; i < task->write_count; ++i) {
     uint32_t segment = task->writes[i];
     uint32_t count = self->worker->memory[segment].count;
@@ -131,7 +110,7 @@ static void note_writes(const walk *self, const hfta_task *task) {
 /// segment holds more copies than the current ones: in the arena during a turn
 /// of several steps, and on a device without room for all copies if the
 /// schedule keeps the segment.
-static void *first_slab(const walk *self, uint32_t segment) {
+static void *first_slab(const hfta_walk *self, uint32_t segment) {
   const hfta_worker *worker = self->worker;
   char *base = segment_base(self, segment, 0);
   if (base && worker->host_copies.most > 0 && worker->keeps[segment])
@@ -145,7 +124,7 @@ static void *first_slab(const walk *self, uint32_t segment) {
 }
 
 /// Issues a RUN: a task for the current copies.
-static void run(const walk *self, const hfta_command *command) {
+void hfta_issue_run(const hfta_walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const hfta_program *program = worker->program;
   if (program->arena_bytes > 0 || worker->host_copies.most > 0)
@@ -166,7 +145,7 @@ static void run(const walk *self, const hfta_command *command) {
 }
 
 /// Issues a TRANSFER, or one per copy if its place is one per copy.
-static void transfer(const walk *self, const hfta_command *command) {
+void hfta_issue_transfer(const hfta_walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   // Past the worker's last micro-batch nothing is copied, except from a field
   // of the offered batch.
@@ -189,7 +168,7 @@ static void transfer(const walk *self, const hfta_command *command) {
 
 /// Issues a FILL of a place in all instances of its segment. In a segment of
 /// slabs it fills only the slabs that are allocated.
-static void fill(const walk *self, const hfta_command *command) {
+void hfta_issue_fill(const hfta_walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   const hfta_place *to = &command->to;
   const hfta_segment_memory *memory = &self->worker->memory[to->index];
@@ -201,9 +180,9 @@ static void fill(const walk *self, const hfta_command *command) {
 }
 
 /// Runs commands for one of the worker's own micro-batches, given by its index.
-static void run_for(const walk *self, int64_t micro_batch,
+static void run_for(const hfta_walk *self, int64_t micro_batch,
                     const hfta_command *commands, uint32_t count) {
-  walk inner = *self;
+  hfta_walk inner = *self;
   inner.is_repeated = inner.has_place = true;
   inner.micro_batch = micro_batch;
   inner.number = self->worker->share.micro_batches[micro_batch];
@@ -212,8 +191,8 @@ static void run_for(const walk *self, int64_t micro_batch,
 
 /// Runs the body of a REPEAT several times: for each micro-batch, or for each
 /// turn of copies.
-static void repeat(const walk *self, const hfta_command *command) {
-  walk inner = *self;
+void hfta_issue_repeat(const hfta_walk *self, const hfta_command *command) {
+  hfta_walk inner = *self;
   if (command->subject != HFTA_REPEAT_TURNS)
     inner.is_repeated = true;
   if (command->subject == HFTA_REPEAT_ALL_MICRO_BATCHES) {
@@ -255,14 +234,14 @@ static void choose(hfta_worker *worker, int64_t number, int32_t copy,
 
 /// Runs the body of an EVERY for the copies that are due, or as hfta_due_kind
 /// says. EVERYs aren't nested, so that one list of chosen copies is enough.
-static void every(const walk *self, const hfta_command *command) {
+void hfta_issue_every(const hfta_walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const double *periods =
       worker->program->hyper_parameters[command->subject].values;
   bool is_for_others = command->bytes == HFTA_DUE_OTHERS;
   bool is_for_all =
       command->bytes == HFTA_DUE_ANY || command->bytes == HFTA_DUE_NONE;
-  walk inner = *self;
+  hfta_walk inner = *self;
   int64_t due = 0, chosen = 0;
   for (int64_t i = 0; i < self->copy_count; ++i) {
     int32_t copy = self->copies[i];
@@ -294,9 +273,9 @@ static const hfta_command *find_case(const hfta_command *actions,
 }
 
 /// Runs the body of an ONLY if this rank has one of the replicas.
-static void only(const walk *self, const hfta_command *command) {
+void hfta_issue_only(const hfta_walk *self, const hfta_command *command) {
   const hfta_share *share = &self->worker->share;
-  walk inner = *self;
+  hfta_walk inner = *self;
   if (hfta_rank_first_of(&share->stage, share->ranks, share->rank,
                          &command->replicas) >= 0)
     run_commands(&inner, command + 1, command->length);
@@ -304,7 +283,7 @@ static void only(const walk *self, const hfta_command *command) {
 
 /// Runs the CASEs of ACTIONS in the worker's order, and skips actions for
 /// micro-batches that a partial batch lacks.
-static void act(const walk *self, const hfta_command *command) {
+void hfta_issue_actions(const hfta_walk *self, const hfta_command *command) {
   const hfta_action_list *order =
       &self->worker->program->orders[command->subject];
   for (uint64_t i = 0; i < order->count; ++i) {
@@ -317,14 +296,14 @@ static void act(const walk *self, const hfta_command *command) {
 
 /// Issues a SEND or RECEIVE, unless it is for a micro-batch after the worker's
 /// last one.
-static void exchange(const walk *self, const hfta_command *command) {
+static void exchange(const hfta_walk *self, const hfta_command *command) {
   int64_t place = self->has_place ? self->micro_batch + command->ahead : 0;
   if (!self->has_place || place < self->micro_batches)
     hfta_messages_give(self->worker, command, place);
 }
 
 /// Issues a FETCH, EVICT or DROP for one instance of its segment.
-static void move_instance(const walk *self, const hfta_command *command,
+static void move_instance(const hfta_walk *self, const hfta_command *command,
                           int64_t instance) {
   hfta_worker *worker = self->worker;
   const hfta_spill_moment moment = {.schedule = self->schedule,
@@ -349,7 +328,7 @@ static void move_instance(const walk *self, const hfta_command *command,
 /// Issues a FETCH, EVICT or DROP: for the instance of the current micro-batch
 /// (or the one `ahead` after it), unless it is after the worker's last one; for
 /// all instances if no micro-batch is current.
-static void move(const walk *self, const hfta_command *command) {
+static void move(const hfta_walk *self, const hfta_command *command) {
   uint32_t segment = command->to.index;
   uint32_t count = self->worker->memory[segment].count;
   bool is_past = self->micro_batch + command->ahead >= self->micro_batches;
@@ -365,7 +344,7 @@ static void move(const walk *self, const hfta_command *command) {
 /// Finds the event of a RECORD or AWAIT. Successive micro-batches may use
 /// several events round-robin. Returns false after the worker's last
 /// micro-batch.
-static bool find_event(const walk *self, const hfta_command *command,
+static bool find_event(const hfta_walk *self, const hfta_command *command,
                        uint32_t *event) {
   int64_t place = self->micro_batch + command->ahead;
   *event = command->subject;
@@ -376,84 +355,79 @@ static bool find_event(const walk *self, const hfta_command *command,
   return place < self->micro_batches;
 }
 
-static void record(const walk *self, const hfta_command *command) {
+void hfta_issue_record(const hfta_walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   uint32_t event;
   if (find_event(self, command, &event))
     device->functions->record(device, command->queue, event);
 }
 
-static void await(const walk *self, const hfta_command *command) {
+void hfta_issue_await(const hfta_walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   uint32_t event;
   if (find_event(self, command, &event))
     device->functions->await(device, command->queue, event);
 }
 
-static void run_commands(walk *self, const hfta_command *commands,
+void hfta_issue_send(const hfta_walk *self, const hfta_command *command) {
+  exchange(self, command);
+}
+
+void hfta_issue_receive(const hfta_walk *self, const hfta_command *command) {
+  exchange(self, command);
+}
+
+void hfta_issue_fetch(const hfta_walk *self, const hfta_command *command) {
+  move(self, command);
+}
+
+void hfta_issue_evict(const hfta_walk *self, const hfta_command *command) {
+  move(self, command);
+}
+
+void hfta_issue_drop(const hfta_walk *self, const hfta_command *command) {
+  move(self, command);
+}
+
+void hfta_issue_broadcast_bytes(const hfta_walk *self,
+                                const hfta_command *command) {
+  hfta_broadcasts_give(self->worker, command, self->copies, self->copy_count);
+}
+
+void hfta_issue_take_group(const hfta_walk *self, const hfta_command *command) {
+  hfta_sums_take(self->worker, command, self->copies, self->copy_count);
+}
+
+void hfta_issue_all_gather(const hfta_walk *self, const hfta_command *command) {
+  hfta_sums_gather(self->worker, command);
+}
+
+void hfta_issue_all_reduce(const hfta_walk *self, const hfta_command *command) {
+  hfta_sums_add_up(self->worker, self->schedule, command);
+}
+
+/// Does nothing: the ACTIONS around it run its body.
+void hfta_issue_case(const hfta_walk *self, const hfta_command *command) {
+  (void)self, (void)command;
+}
+
+/// Issues commands by their records. hfta_program_check has checked that there
+/// is a record for each.
+static void run_commands(const hfta_walk *self, const hfta_command *commands,
                          uint32_t count) {
-  for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
-    const hfta_command *command = &commands[i];
-    switch (command->kind) {
-    case HFTA_COMMAND_RUN:
-      run(self, command);
-      break;
-    case HFTA_COMMAND_TRANSFER:
-      transfer(self, command);
-      break;
-    case HFTA_COMMAND_FILL:
-      fill(self, command);
-      break;
-    case HFTA_COMMAND_BROADCAST:
-      hfta_broadcasts_give(self->worker, command, self->copies,
-                           self->copy_count);
-      break;
-    case HFTA_COMMAND_TAKE_GROUP:
-      hfta_sums_take(self->worker, command, self->copies, self->copy_count);
-      break;
-    case HFTA_COMMAND_ALL_GATHER:
-      hfta_sums_gather(self->worker, command);
-      break;
-    case HFTA_COMMAND_ALL_REDUCE:
-      hfta_sums_add_up(self->worker, self->schedule, command);
-      break;
-    case HFTA_COMMAND_SEND:
-    case HFTA_COMMAND_RECEIVE:
-      exchange(self, command);
-      break;
-    case HFTA_COMMAND_FETCH:
-    case HFTA_COMMAND_EVICT:
-    case HFTA_COMMAND_DROP:
-      move(self, command);
-      break;
-    case HFTA_COMMAND_RECORD:
-      record(self, command);
-      break;
-    case HFTA_COMMAND_AWAIT:
-      await(self, command);
-      break;
-    case HFTA_COMMAND_REPEAT:
-      repeat(self, command);
-      break;
-    case HFTA_COMMAND_EVERY:
-      every(self, command);
-      break;
-    case HFTA_COMMAND_ONLY:
-      only(self, command);
-      break;
-    case HFTA_COMMAND_ACTIONS:
-      act(self, command);
-      break;
-    case HFTA_COMMAND_CASE: // its ACTIONS runs it
-      break;
-    }
-  }
+  static void (*const functions[])(const hfta_walk *, const hfta_command *) = {
+#define HFTA_COMMAND(identifier, word, number, flags, queue, ...)              \
+  [number] = hfta_issue_##word,
+      HFTA_COMMANDS
+#undef HFTA_COMMAND
+  };
+  for (uint32_t i = 0; i < count; i += 1 + commands[i].length)
+    functions[commands[i].kind](self, &commands[i]);
 }
 
 static bool reads_fields(const hfta_schedule *schedule) {
   for (uint32_t i = 0; i < schedule->command_count; ++i)
-    if (schedule->commands[i].kind == HFTA_COMMAND_TRANSFER &&
-        schedule->commands[i].from.space == HFTA_SPACE_FIELD)
+    if (hfta_command_reads(&schedule->commands[i], HFTA_SPACE_FIELD))
       return true;
   return false;
 }
@@ -473,7 +447,7 @@ hfta_status hfta_worker_run(hfta_worker *worker,
     worker->keeps[schedule->keeps[i]] = true;
   hfta_turns *turns = &worker->turns[schedule - program->schedules];
   hfta_turn turn = hfta_instance_turn(instance);
-  walk self = {
+  hfta_walk self = {
       .worker = worker,
       .call = call,
       .schedule = schedule,

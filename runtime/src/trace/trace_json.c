@@ -5,6 +5,7 @@
 // receive.
 //===----------------------------------------------------------------------===//
 
+#include "program/command_records.h"
 #include "text/ranges.h"
 #include "trace/trace_impl.h"
 
@@ -53,7 +54,7 @@ static uint32_t row_of(const hfta_trace_part *part,
 }
 
 /// Returns a name for a queue that says which commands the schedules have on
-/// it.
+/// it. Tasks may be on a queue beside others, which name it then.
 static const char *name_queue(const hfta_program *program, uint32_t queue) {
   const char *name = "transfers";
   if (queue == 0)
@@ -61,20 +62,12 @@ static const char *name_queue(const hfta_program *program, uint32_t queue) {
   for (uint32_t s = 0; s < program->schedule_count; ++s)
     for (uint32_t i = 0; i < program->schedules[s].command_count; ++i) {
       const hfta_command *command = &program->schedules[s].commands[i];
-      if (command->queue == queue &&
-          (command->kind == HFTA_COMMAND_ALL_REDUCE ||
-           command->kind == HFTA_COMMAND_BROADCAST))
-        return "sums";
-      if (command->queue == queue && command->kind == HFTA_COMMAND_SEND)
-        return "sends";
-      if (command->queue == queue && command->kind == HFTA_COMMAND_RECEIVE)
-        return "receives";
-      if (command->queue == queue && command->kind == HFTA_COMMAND_FETCH)
-        return "fetches";
-      if (command->queue == queue && command->kind == HFTA_COMMAND_EVICT)
-        return "evictions";
-      if (command->queue == queue && command->kind == HFTA_COMMAND_RUN)
-        name = "tasks";
+      const char *own = hfta_find_command_record(command->kind)->queue;
+      if (command->queue != queue || !own)
+        continue;
+      if (command->kind != HFTA_COMMAND_RUN)
+        return own;
+      name = own;
     }
   return name;
 }

@@ -1,5 +1,6 @@
 //===- program_check_schedules.c - Checks of a program's schedules --------===//
 
+#include "program/command_records.h"
 #include "program/fetches.h"
 #include "workload/program_check.h"
 
@@ -127,27 +128,6 @@ static bool is_sound_place(const hfta_program *program, const hfta_place *place,
   }
 }
 
-/// Returns whether a SEND or RECEIVE is valid: between two stages, on a queue
-/// other than 0, for a segment that a stage can write for another one.
-static bool is_sound_message(const hfta_program *program,
-                             const hfta_schedule *schedule,
-                             const hfta_command *command) {
-  if (command->subject >= program->stage_count || schedule->stage < 0 ||
-      (int32_t)command->subject == schedule->stage || command->queue == 0 ||
-      command->ahead < 0 || command->to.space != HFTA_SPACE_SEGMENT ||
-      !is_sound_place(program, &command->to, command->bytes))
-    return false;
-  switch (program->segments[command->to.index].role) {
-  case HFTA_SEGMENT_CONSTANTS:
-  case HFTA_SEGMENT_SCRATCH:
-  case HFTA_SEGMENT_INPUT:
-  case HFTA_SEGMENT_RECEIVED:
-    return false;
-  default:
-    return true;
-  }
-}
-
 /// Returns whether a command's place, or one such place per copy if it has a
 /// stride, lies within its segment for all copies.
 static bool is_sound_for_copies(const hfta_program *program,
@@ -161,71 +141,40 @@ static bool is_sound_for_copies(const hfta_program *program,
          is_sound_place(program, to, end);
 }
 
-static bool is_sound_broadcast(const hfta_program *program,
-                               const hfta_schedule *schedule,
-                               const hfta_command *command) {
-  return command->queue > 0 && is_sound_for_copies(program, command) &&
-         are_sound_replicas(program, schedule->stage, &command->replicas) &&
-         are_sound_replicas(program, schedule->stage, &command->receivers);
-}
-
-/// Returns whether a FETCH, EVICT or DROP is for a segment that isn't resident.
-/// If it transfers to or from the store, the segment must be spilled, and the
-/// queue can't be 0, on which the host works itself.
-static bool is_sound_move(const hfta_program *program,
-                          const hfta_command *command) {
-  if (command->to.space != HFTA_SPACE_SEGMENT ||
-      command->to.index >= program->segment_count || command->ahead < 0)
-    return false;
-  uint32_t residency = program->segments[command->to.index].residency;
-  bool is_stored = command->kind == HFTA_COMMAND_EVICT ||
-                   (command->kind == HFTA_COMMAND_FETCH &&
-                    command->subject == HFTA_CONTENTS_STORED);
-  return is_stored ? residency == HFTA_SPILLED && command->queue > 0
-                   : residency != HFTA_RESIDENT;
-}
-
-/// Returns whether a FETCH is valid: the places of all instances must lie
-/// within the arena.
-static bool is_sound_fetch(const hfta_program *program,
-                           const hfta_schedule *schedule,
-                           const hfta_command *command) {
-  if (!is_sound_move(program, command) ||
-      command->subject > HFTA_CONTENTS_UNDEFINED ||
+/// Returns whether the place in the arena of a FETCH has room there for all
+/// instances.
+static bool is_sound_address(const hfta_program *program,
+                             const hfta_schedule *schedule,
+                             const hfta_command *command) {
+  if (command->to.index >= program->segment_count ||
       command->from.space != HFTA_SPACE_ARENA ||
-      command->from.offset % HFTA_PAGE_BYTES != 0 || command->bytes < 1 ||
-      command->bytes > program->segments[command->to.index].instances)
+      command->from.offset % HFTA_PAGE_BYTES != 0 || command->bytes < 1)
     return false;
   uint64_t end = hfta_fetch_end(program, schedule, command);
   return end > 0 && end <= program->arena_bytes;
 }
 
-/// Returns whether an ALL_REDUCE is valid. The segment of the sums may be in
-/// the arena, if an earlier FETCH has put it there.
-static bool is_sound_reduce(const hfta_program *program,
-                            const hfta_schedule *schedule,
-                            const hfta_command *command) {
-  uint32_t segment = command->to.index;
-  if (command->subject >= program->task_count || command->queue == 0 ||
-      command->to.space != HFTA_SPACE_SEGMENT ||
-      command->from.space != HFTA_SPACE_SEGMENT ||
-      command->to.copy_stride == 0 ||
-      command->bytes % command->to.copy_stride != 0 ||
-      !is_within_segment(program, &command->to, command->bytes) ||
-      !is_sound_place(program, &command->from, command->to.copy_stride))
+/// Returns whether the sums of an ALL_REDUCE are whole blocks in a segment. The
+/// segment may be in the arena, if an earlier FETCH has put it there.
+static bool are_sound_sums(const hfta_program *program,
+                           const hfta_schedule *schedule,
+                           const hfta_command *command) {
+  const hfta_place *to = &command->to;
+  if (to->space != HFTA_SPACE_SEGMENT || to->copy_stride == 0 ||
+      command->bytes % to->copy_stride != 0 ||
+      !is_within_segment(program, to, command->bytes))
     return false;
-  return program->segments[segment].residency == HFTA_RESIDENT ||
-         hfta_find_fetch(schedule, command, segment);
+  return program->segments[to->index].residency == HFTA_RESIDENT ||
+         hfta_find_fetch(schedule, command, to->index);
 }
 
 /// Returns whether the body of ACTIONS consists of CASEs only, and has one for
-/// each action. `left` is the number of commands that follow ACTIONS in the
-/// schedule.
+/// each action.
 static bool are_sound_actions(const hfta_program *program,
-                              const hfta_command *command, uint32_t left) {
+                              const hfta_command *command) {
   const hfta_command *body = command + 1;
   uint32_t end = 0;
-  if (command->subject >= program->order_count || command->length > left)
+  if (command->subject >= program->order_count)
     return false;
   while (end < command->length && body[end].kind == HFTA_COMMAND_CASE &&
          body[end].length < command->length - end)
@@ -241,97 +190,168 @@ static bool are_sound_actions(const hfta_program *program,
   return sound;
 }
 
+/// Returns whether a member of a command is valid. The body of ACTIONS must lie
+/// within the schedule.
+static bool is_sound_field(const hfta_program *program,
+                           const hfta_schedule *schedule,
+                           const hfta_command *command,
+                           hfta_command_field_kind kind) {
+  const hfta_place *to = &command->to, *from = &command->from;
+  uint32_t subject = command->subject;
+  switch (kind) {
+  case HFTA_FIELD_TASK:
+    return subject < program->task_count;
+  case HFTA_FIELD_EVENT:
+    return subject < program->event_count;
+  case HFTA_FIELD_EVENTS:
+    return subject < program->event_count &&
+           command->bytes <= program->event_count - subject;
+  case HFTA_FIELD_REPEAT_KIND:
+    return subject <= HFTA_REPEAT_ALL_MICRO_BATCHES;
+  case HFTA_FIELD_COPIES:
+    return command->bytes == 0 || subject == HFTA_REPEAT_TURNS;
+  case HFTA_FIELD_PERIOD:
+    return subject < program->hyper_parameter_count;
+  case HFTA_FIELD_DUE:
+    return command->bytes <= HFTA_DUE_NONE;
+  case HFTA_FIELD_STAGE:
+    return subject < program->stage_count && schedule->stage >= 0 &&
+           (int32_t)subject != schedule->stage;
+  case HFTA_FIELD_ORDER:
+    return are_sound_actions(program, command);
+  case HFTA_FIELD_GROUP:
+    return (int64_t)subject <
+           program->stages[schedule->stage < 0 ? 0 : schedule->stage].groups;
+  case HFTA_FIELD_CONTENTS:
+    return subject <= HFTA_CONTENTS_UNDEFINED;
+  case HFTA_FIELD_AHEAD:
+    return command->ahead >= 0;
+  case HFTA_FIELD_FROM:
+    return is_sound_place(program, from, command->bytes);
+  case HFTA_FIELD_TO:
+    return is_sound_place(program, to, command->bytes);
+  case HFTA_FIELD_AT:
+    return to->space == HFTA_SPACE_SEGMENT &&
+           is_sound_place(program, to, command->bytes);
+  case HFTA_FIELD_AT_COPIES:
+    return is_sound_for_copies(program, command);
+  case HFTA_FIELD_SUMS:
+    return are_sound_sums(program, schedule, command);
+  case HFTA_FIELD_RECEIVED:
+    return from->space == HFTA_SPACE_SEGMENT &&
+           is_sound_place(program, from, to->copy_stride);
+  case HFTA_FIELD_SEGMENT:
+    return to->space == HFTA_SPACE_SEGMENT &&
+           to->index < program->segment_count &&
+           program->segments[to->index].residency != HFTA_RESIDENT;
+  case HFTA_FIELD_ADDRESS:
+    return is_sound_address(program, schedule, command);
+  case HFTA_FIELD_PLACES:
+    return to->index < program->segment_count && command->bytes >= 1 &&
+           command->bytes <= program->segments[to->index].instances;
+  case HFTA_FIELD_REPLICAS:
+    return are_sound_replicas(program, schedule->stage, &command->replicas);
+  case HFTA_FIELD_RECEIVERS:
+    return are_sound_replicas(program, schedule->stage, &command->receivers);
+  case HFTA_FIELD_CASE:
+  case HFTA_FIELD_BYTES: // checked together with the place
+    return true;
+  }
+  return false;
+}
+
+/// Returns whether a stage can write the segment for another one.
+static bool may_be_sent(const hfta_program *program,
+                        const hfta_command *command) {
+  switch (program->segments[command->to.index].role) {
+  case HFTA_SEGMENT_CONSTANTS:
+  case HFTA_SEGMENT_SCRATCH:
+  case HFTA_SEGMENT_INPUT:
+  case HFTA_SEGMENT_RECEIVED:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/// Returns whether a FETCH or EVICT may move its segment to or from the store:
+/// on a queue other than 0, on which the host works itself.
+static bool is_stored(const hfta_program *program,
+                      const hfta_command *command) {
+  return program->segments[command->to.index].residency == HFTA_SPILLED &&
+         command->queue > 0;
+}
+
+/// Returns whether a command of valid members has what only its kind requires.
+/// Most kinds require nothing more.
+static bool is_sound_kind(const hfta_program *program,
+                          const hfta_command *command) {
+  switch (command->kind) {
+  case HFTA_COMMAND_SEND:
+  case HFTA_COMMAND_RECEIVE:
+    return may_be_sent(program, command);
+  case HFTA_COMMAND_TAKE_GROUP:
+    return program->segments[command->to.index].role == HFTA_SEGMENT_MOMENTS;
+  case HFTA_COMMAND_FETCH:
+    return command->subject != HFTA_CONTENTS_STORED ||
+           is_stored(program, command);
+  case HFTA_COMMAND_EVICT:
+    return is_stored(program, command);
+  default:
+    return true;
+  }
+}
+
 /// Returns whether a command is valid on its own; `left` is the number of
 /// commands that follow it in the schedule. Whether a CASE stands in the body
 /// of ACTIONS is checked elsewhere (are_sound_commands).
 static bool is_sound_command(const hfta_program *program,
                              const hfta_schedule *schedule,
                              const hfta_command *command, uint32_t left) {
-  if (command->device != 0 || command->queue >= program->queue_count ||
-      command->length > left)
-    return false;
-  switch (command->kind) {
-  case HFTA_COMMAND_RUN:
-    return command->subject < program->task_count;
-  case HFTA_COMMAND_TRANSFER:
-    return is_sound_place(program, &command->to, command->bytes) &&
-           is_sound_place(program, &command->from, command->bytes);
-  case HFTA_COMMAND_ALL_GATHER:
-    return command->to.space == HFTA_SPACE_SEGMENT && command->queue > 0 &&
-           is_sound_place(program, &command->to, command->bytes);
-  case HFTA_COMMAND_FILL:
-    return is_sound_place(program, &command->to, command->bytes);
-  case HFTA_COMMAND_RECORD:
-  case HFTA_COMMAND_AWAIT:
-    return command->subject < program->event_count &&
-           command->bytes <= program->event_count - command->subject &&
-           command->ahead >= 0;
-  case HFTA_COMMAND_REPEAT:
-    return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES &&
-           (command->bytes == 0 || command->subject == HFTA_REPEAT_TURNS);
-  case HFTA_COMMAND_ALL_REDUCE:
-    return is_sound_reduce(program, schedule, command);
-  case HFTA_COMMAND_EVERY:
-    return command->subject < program->hyper_parameter_count &&
-           command->bytes <= HFTA_DUE_NONE;
-  case HFTA_COMMAND_SEND:
-  case HFTA_COMMAND_RECEIVE:
-    return is_sound_message(program, schedule, command);
-  case HFTA_COMMAND_ONLY:
-    return are_sound_replicas(program, schedule->stage, &command->replicas);
-  case HFTA_COMMAND_BROADCAST:
-    return is_sound_broadcast(program, schedule, command);
-  case HFTA_COMMAND_TAKE_GROUP:
-    return is_sound_for_copies(program, command) &&
-           program->segments[command->to.index].role == HFTA_SEGMENT_MOMENTS &&
-           (int64_t)command->subject <
-               program->stages[schedule->stage < 0 ? 0 : schedule->stage]
-                   .groups;
-  case HFTA_COMMAND_FETCH:
-    return is_sound_fetch(program, schedule, command);
-  case HFTA_COMMAND_EVICT:
-  case HFTA_COMMAND_DROP:
-    return is_sound_move(program, command);
-  case HFTA_COMMAND_ACTIONS:
-    return are_sound_actions(program, command, left);
-  case HFTA_COMMAND_CASE:
-    return true;
-  default:
-    return false;
-  }
+  const hfta_command_record *record = hfta_find_command_record(command->kind);
+  uint32_t body = record->flags & HFTA_COMMAND_HAS_BODY ? left : 0;
+  bool sound = record->field_count > 0 && command->device == 0 &&
+               command->queue < program->queue_count && command->length <= body;
+  if (record->flags & HFTA_COMMAND_MEETS)
+    sound = sound && command->queue > 0;
+  for (uint32_t i = 0; sound && i < record->field_count; ++i)
+    sound = is_sound_field(program, schedule, command, record->fields[i].kind);
+  return sound && is_sound_kind(program, command);
 }
 
-/// Returns whether the body of a command must not contain messages, because the
-/// other side can't know how often the body runs: several times, but not once
-/// for each of the worker's micro-batches, or on some replicas only.
-static bool bars_messages(const hfta_command *command) {
-  return command->kind == HFTA_COMMAND_ONLY ||
-         (command->kind == HFTA_COMMAND_REPEAT &&
-          command->subject != HFTA_REPEAT_MICRO_BATCHES);
+/// Returns whether the body of a command must not contain one that meets
+/// others, because these can't know how often the body runs: several times, but
+/// not once for each of the worker's micro-batches, or on some replicas only.
+static bool bars(const hfta_command *outer, const hfta_command *command) {
+  return outer->kind == HFTA_COMMAND_ONLY ||
+         (outer->kind == HFTA_COMMAND_REPEAT &&
+          outer->subject != HFTA_REPEAT_MICRO_BATCHES &&
+          !hfta_command_is(command, HFTA_COMMAND_TAKES_TURNS));
 }
 
-static bool is_message(const hfta_command *command) {
-  return command->kind == HFTA_COMMAND_SEND ||
-         command->kind == HFTA_COMMAND_RECEIVE ||
-         command->kind == HFTA_COMMAND_BROADCAST;
+/// Returns whether a command stands in the body of another one that bars it.
+static bool is_barred(const hfta_schedule *schedule,
+                      const hfta_command *command) {
+  for (const hfta_command *outer = schedule->commands; outer < command; ++outer)
+    if (outer->length >= command - outer && bars(outer, command))
+      return true;
+  return false;
 }
 
 /// Returns whether the commands of a schedule are valid: each on its own, CASEs
-/// only directly in the body of ACTIONS, and messages only where they are
-/// allowed.
+/// only directly in the body of ACTIONS, and those that meet others only where
+/// they are allowed.
 static bool are_sound_commands(const hfta_program *program,
                                const hfta_schedule *schedule) {
   uint32_t end = 0, next = 0; // end of the body of ACTIONS, and its next CASE
-  uint32_t barred = 0;        // end of a body that must not contain messages
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
     if (!is_sound_command(program, schedule, command,
                           schedule->command_count - i - 1))
       return false;
-    if (is_message(command) && i < barred)
+    if (hfta_command_is(command, HFTA_COMMAND_MEETS) &&
+        is_barred(schedule, command))
       return false;
-    if (bars_messages(command) && i + 1 + command->length > barred)
-      barred = i + 1 + command->length;
     bool is_case = i < end && i == next;
     bool is_inside = i < end;
     if (is_case != (command->kind == HFTA_COMMAND_CASE) ||

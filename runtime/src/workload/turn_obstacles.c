@@ -1,5 +1,6 @@
 //===- turn_obstacles.c - What needs all copies at once -------------------===//
 
+#include "program/command_records.h"
 #include "workload/workload.h"
 
 #include <string.h>
@@ -30,33 +31,12 @@ static bool is_common(const hfta_program *program, const hfta_task *task) {
 /// task's name, or other words; NULL if there is nothing.
 static const char *find_common(const hfta_program *program,
                                const hfta_command *command) {
-  switch ((hfta_command_kind)command->kind) {
-  case HFTA_COMMAND_RUN:
-    return is_common(program, &program->tasks[command->subject])
-               ? program->tasks[command->subject].name
-               : NULL;
-  case HFTA_COMMAND_ALL_REDUCE:
-  case HFTA_COMMAND_ALL_GATHER:
-  case HFTA_COMMAND_BROADCAST:
-  case HFTA_COMMAND_TAKE_GROUP:
-  case HFTA_COMMAND_SEND:
-  case HFTA_COMMAND_RECEIVE:
+  if (hfta_command_is(command, HFTA_COMMAND_IS_FOR_ALL))
     return "messages between workers";
-  case HFTA_COMMAND_TRANSFER:
-  case HFTA_COMMAND_FILL:
-  case HFTA_COMMAND_RECORD:
-  case HFTA_COMMAND_AWAIT:
-  case HFTA_COMMAND_REPEAT:
-  case HFTA_COMMAND_EVERY:
-  case HFTA_COMMAND_ACTIONS:
-  case HFTA_COMMAND_CASE:
-  case HFTA_COMMAND_ONLY:
-  case HFTA_COMMAND_FETCH:
-  case HFTA_COMMAND_EVICT:
-  case HFTA_COMMAND_DROP:
-    break;
-  }
-  return NULL;
+  const hfta_task *task = hfta_command_has(command, HFTA_FIELD_TASK)
+                              ? &program->tasks[command->subject]
+                              : NULL;
+  return task && is_common(program, task) ? task->name : NULL;
 }
 
 /// Searches all schedules of the workload except `initialize`: initial values

@@ -2,6 +2,7 @@
 
 #include "workload/workload.h"
 
+#include "program/command_records.h"
 #include "program/fetches.h"
 #include "workload/share.h"
 
@@ -160,50 +161,15 @@ static bool task_uses(const hfta_task *task, uint32_t segment) {
 /// Returns whether a command runs a task that reads or writes the segment.
 static bool uses_segment(const hfta_program *program,
                          const hfta_command *command, uint32_t segment) {
-  return (command->kind == HFTA_COMMAND_RUN ||
-          command->kind == HFTA_COMMAND_ALL_REDUCE) &&
+  return hfta_command_has(command, HFTA_FIELD_TASK) &&
          task_uses(&program->tasks[command->subject], segment);
-}
-
-static bool is_of_segment(const hfta_place *place, uint32_t segment) {
-  bool has_index =
-      place->space == HFTA_SPACE_SEGMENT || place->space == HFTA_SPACE_HOST;
-  return has_index && place->index == segment;
 }
 
 /// Returns whether a command uses the segment in any way.
 static bool touches_segment(const hfta_program *program,
                             const hfta_command *command, uint32_t segment) {
-  switch ((hfta_command_kind)command->kind) {
-  case HFTA_COMMAND_RUN:
-    return uses_segment(program, command, segment);
-  case HFTA_COMMAND_ALL_REDUCE:
-    return uses_segment(program, command, segment) ||
-           is_of_segment(&command->to, segment) ||
-           is_of_segment(&command->from, segment);
-  case HFTA_COMMAND_TRANSFER:
-    return is_of_segment(&command->to, segment) ||
-           is_of_segment(&command->from, segment);
-  case HFTA_COMMAND_FILL:
-  case HFTA_COMMAND_ALL_GATHER:
-  case HFTA_COMMAND_SEND:
-  case HFTA_COMMAND_RECEIVE:
-  case HFTA_COMMAND_BROADCAST:
-  case HFTA_COMMAND_TAKE_GROUP:
-  case HFTA_COMMAND_FETCH:
-  case HFTA_COMMAND_EVICT:
-  case HFTA_COMMAND_DROP:
-    return is_of_segment(&command->to, segment);
-  case HFTA_COMMAND_RECORD:
-  case HFTA_COMMAND_AWAIT:
-  case HFTA_COMMAND_REPEAT:
-  case HFTA_COMMAND_EVERY:
-  case HFTA_COMMAND_ACTIONS:
-  case HFTA_COMMAND_CASE:
-  case HFTA_COMMAND_ONLY:
-    break;
-  }
-  return false;
+  return uses_segment(program, command, segment) ||
+         hfta_command_names_segment(command, segment);
 }
 
 static bool needs_all_copies(const hfta_program *program,
@@ -216,8 +182,7 @@ static bool needs_all_copies(const hfta_program *program,
 static bool reads_data(const hfta_program *program, const hfta_command *command,
                        uint32_t segment) {
   (void)program, (void)segment;
-  return command->kind == HFTA_COMMAND_TRANSFER &&
-         command->from.space == HFTA_SPACE_FIELD;
+  return hfta_command_reads(command, HFTA_SPACE_FIELD);
 }
 
 static bool reads_field(const hfta_program *program,

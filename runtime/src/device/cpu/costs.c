@@ -4,6 +4,7 @@
 
 #include "hfta/json.h"
 #include "hfta/program_queries.h"
+#include "program/command_records.h"
 #include "system/file.h"
 
 #include <math.h>
@@ -107,9 +108,8 @@ static hfta_status read_file(costs *self) {
 static hfta_status check_schedule(costs *self, const hfta_schedule *schedule) {
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
-    bool runs = command->kind == HFTA_COMMAND_RUN ||
-                command->kind == HFTA_COMMAND_ALL_REDUCE;
-    if (runs && isnan(self->seconds[command->subject]))
+    if (hfta_command_has(command, HFTA_FIELD_TASK) &&
+        isnan(self->seconds[command->subject]))
       return hfta_fail(self->error, HFTA_INVALID_INPUT,
                        "'%s' has no time of task '%s'", self->path,
                        self->program->tasks[command->subject].name);
