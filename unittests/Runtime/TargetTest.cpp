@@ -7,9 +7,12 @@
 extern "C" {
 #include "device/target.h"
 #include "fleet/fleet.h"
+#include "workload/defaults.h"
+#include "workload/memory_plan.h"
 }
 #include "RuntimeTest.h"
 #include "hfta/data.h"
+#include "hfta/prefetch.h"
 
 #include "gtest/gtest.h"
 

@@ -2,8 +2,7 @@
  *
  * One record for each kind of command. The enum hfta_command_kind, checks of a
  * program's table, the memory that a schedule needs, `info --schedule`, its
- * JSON and traces all follow from the records. docs/adding-a-command.md shows
- * how to add one.
+ * JSON and traces all follow from the records.
  *===----------------------------------------------------------------------===*/
 
 #ifndef HFTA_COMMANDS_H
