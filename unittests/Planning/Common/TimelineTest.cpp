@@ -1,6 +1,7 @@
 //===- TimelineTest.cpp - Drawings of timelines ---------------------------===//
 
 #include "Hfta/Planning/Common/Timeline.h"
+#include "Hfta/Planning/Kfac/KfacSimulation.h"
 
 #include "Kfac/TestKfacModels.h"
 #include "Pipelines/TestPipelines.h"
