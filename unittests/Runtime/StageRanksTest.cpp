@@ -4,9 +4,9 @@
 #include "RuntimeTest.h"
 
 extern "C" {
-#include "commands/command.h"
-#include "commands/rank_name.h"
-#include "commands/ranks.h"
+#include "command_line/command.h"
+#include "command_line/rank_name.h"
+#include "command_line/ranks.h"
 #include "text/ranges.h"
 #include "workload/memory_plan.h"
 #include "workload/share.h"

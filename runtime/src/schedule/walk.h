@@ -4,6 +4,7 @@
 #define HFTA_SRC_SCHEDULE_WALK_H
 
 #include "instance/instance_impl.h"
+#include "schedule/run.h"
 
 /// The position of the host in a schedule, whose commands it issues one by one.
 typedef struct hfta_walk {

@@ -1,0 +1,129 @@
+//===- table.c - A table with one line per copy ---------------------------===//
+
+#include "command_line/table.h"
+
+#include "hfta/json.h"
+#include "training/progress_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
+
+typedef struct column {
+  char name[CELL_BYTES];
+  const double *values;
+  const bool *live; ///< whether a copy has a value; NULL: all have
+  enum { NUMBER, EXACT, METRIC, COPY } kind;
+  int width;
+} column;
+
+int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index) {
+  const hfta_hyper_parameter *parameter = &program->hyper_parameters[index];
+  if (strcmp(parameter->name, "lr") == 0)
+    return 1;
+  for (int64_t copy = 1; copy < program->copies; ++copy)
+    if (parameter->values[copy] != parameter->values[0])
+      return 1;
+  return 0;
+}
+
+/// Returns the text of a cell, which is in `buffer` or a constant.
+static const char *cell_text(const hfta_program *program, const column *self,
+                             int64_t copy, char buffer[CELL_BYTES]) {
+  double value = self->values ? self->values[copy] : 0.0;
+  if (self->live && !self->live[copy])
+    return "-";
+  switch (self->kind) {
+  case COPY:
+    snprintf(buffer, CELL_BYTES, "%lld", (long long)copy);
+    break;
+  case EXACT:
+    hfta_number_text(value, HFTA_F64, buffer);
+    break;
+  case METRIC:
+    hfta_metric_text(program, value, buffer);
+    break;
+  case NUMBER:
+    if (isfinite(value))
+      snprintf(buffer, CELL_BYTES, "%.5g", value);
+    else
+      hfta_number_text(value, HFTA_F64, buffer);
+    break;
+  }
+  return buffer;
+}
+
+static void add_column(column *columns, int *count, const char *name,
+                       const double *values, int kind) {
+  if (*count == MAX_COLUMNS)
+    return;
+  column *added = &columns[(*count)++];
+  snprintf(added->name, sizeof(added->name), "%s", name);
+  added->values = values;
+  added->kind = kind;
+}
+
+/// Adds a column of counts, unless it is NULL or all counts are 0.
+static void add_count(const hfta_program *program, column *columns, int *count,
+                      const char *name, const double *values) {
+  for (int64_t copy = 0; values && copy < program->copies; ++copy)
+    if (values[copy] != 0) {
+      add_column(columns, count, name, values, NUMBER);
+      return;
+    }
+}
+
+/// Fills `columns` and finds their widths. Returns their number.
+static int make_columns(const hfta_program *program,
+                        const hfta_results *results, column *columns) {
+  int count = 0;
+  add_column(columns, &count, "copy", NULL, COPY);
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
+    if (hfta_hyper_parameter_shown(program, i))
+      add_column(columns, &count, program->hyper_parameters[i].name,
+                 program->hyper_parameters[i].values, EXACT);
+  if (results->train_losses)
+    add_column(columns, &count, "train loss", results->train_losses, NUMBER);
+  if (results->test_losses)
+    add_column(columns, &count, "test loss", results->test_losses, NUMBER);
+  if (results->metrics) {
+    char name[CELL_BYTES];
+    snprintf(name, sizeof(name), "test %.50s", program->metric);
+    add_column(columns, &count, name, results->metrics, METRIC);
+  }
+  add_count(program, columns, &count, "skipped statistics",
+            results->skipped_statistics);
+  add_count(program, columns, &count, "retried inverses",
+            results->retried_inverses);
+  add_count(program, columns, &count, "kept inverses", results->kept_inverses);
+  for (int i = 0; i < count; ++i) {
+    char buffer[CELL_BYTES];
+    bool is_result = columns[i].kind == NUMBER || columns[i].kind == METRIC;
+    columns[i].live = is_result ? results->live : NULL;
+    columns[i].width = (int)strlen(columns[i].name);
+    for (int64_t copy = 0; copy < program->copies; ++copy) {
+      int width = (int)strlen(cell_text(program, &columns[i], copy, buffer));
+      if (width > columns[i].width)
+        columns[i].width = width;
+    }
+  }
+  return count;
+}
+
+void hfta_print_results(FILE *file, const hfta_program *program,
+                        const hfta_results *results) {
+  column columns[MAX_COLUMNS];
+  int count = make_columns(program, results, columns);
+  for (int i = 0; i < count; ++i)
+    fprintf(file, "%*s%s", i + 1 == count ? 0 : -columns[i].width - 2,
+            columns[i].name, i + 1 == count ? "\n" : "");
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    for (int i = 0; i < count; ++i) {
+      char buffer[CELL_BYTES];
+      fprintf(file, "%*s%s", i + 1 == count ? 0 : -columns[i].width - 2,
+              cell_text(program, &columns[i], copy, buffer),
+              i + 1 == count ? "\n" : "");
+    }
+}

@@ -1,0 +1,34 @@
+//===- table.h - A table with one line per copy -------------------*- C -*-===//
+
+#ifndef HFTA_SRC_COMMAND_LINE_TABLE_H
+#define HFTA_SRC_COMMAND_LINE_TABLE_H
+
+#include "hfta/program.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/// Columns of the table, with one value per copy. Columns that are NULL are
+/// left out.
+typedef struct hfta_results {
+  const bool *live; ///< whether each copy ran; NULL: all did
+  const double *train_losses;
+  const double *test_losses;
+  const double *metrics;
+  // The following columns are left out if all their values are 0.
+  const double *skipped_statistics;
+  const double *retried_inverses;
+  const double *kept_inverses;
+} hfta_results;
+
+/// Returns 1 if the table has a column for a hyper-parameter: "lr" always has
+/// one, others if copies differ in them.
+int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index);
+
+/// Prints a line with the names of columns, then one line per copy: its number,
+/// hyper-parameters, losses, the metric, and counts. At least two spaces
+/// separate columns, and no line ends with a space.
+void hfta_print_results(FILE *file, const hfta_program *program,
+                        const hfta_results *results);
+
+#endif // HFTA_SRC_COMMAND_LINE_TABLE_H
