@@ -294,138 +294,37 @@ static hfta_place getPlace(PlaceAttr place) {
           static_cast<uint64_t>(place.getStride())};
 }
 
-static hfta_place getSegment(int64_t number) {
-  return {HFTA_SPACE_SEGMENT, static_cast<uint32_t>(number), 0, 0};
+static hfta_replicas getReplicas(ReplicasAttr replicas) {
+  return {static_cast<uint32_t>(replicas.getFirst()),
+          static_cast<uint32_t>(replicas.getCount()),
+          static_cast<uint32_t>(replicas.getStride()), 0};
 }
 
-StructRecord<hfta_replicas> hfta::getReplicasRecord(ReplicasAttr replicas) {
+static StructRecord<hfta_replicas> getRecord(const hfta_replicas &replicas) {
   return StructRecord<hfta_replicas>()
-      .set(&hfta_replicas::first, replicas ? replicas.getFirst() : 0)
-      .set(&hfta_replicas::count, replicas ? replicas.getCount() : 0)
-      .set(&hfta_replicas::stride, replicas ? replicas.getStride() : 0)
+      .set(&hfta_replicas::first, replicas.first)
+      .set(&hfta_replicas::count, replicas.count)
+      .set(&hfta_replicas::stride, replicas.stride)
       .set(&hfta_replicas::reserved, 0);
 }
 
-/// The fields of an hfta_command, apart from its length.
-struct TaskTables::Command {
-  uint32_t kind = 0;
-  int64_t device = 0, queue = 0;
-  uint32_t subject = 0;
-  int64_t ahead = 0;
-  hfta_place to = {}, from = {};
-  int64_t bytes = 0;
-  ReplicasAttr replicas, receivers;
-
-  Record get(uint32_t length) const {
-    return StructRecord<hfta_command>()
-        .set(&hfta_command::kind, kind)
-        .set(&hfta_command::device, device)
-        .set(&hfta_command::queue, queue)
-        .set(&hfta_command::subject, subject)
-        .set(&hfta_command::length, length)
-        .set(&hfta_command::ahead, ahead)
-        .set(&hfta_command::to, getRecord(to))
-        .set(&hfta_command::from, getRecord(from))
-        .set(&hfta_command::bytes, bytes)
-        .set(&hfta_command::replicas, getReplicasRecord(replicas))
-        .set(&hfta_command::receivers, getReplicasRecord(receivers));
-  }
-};
-
-void TaskTables::addCommand(const Command &command,
-                            std::vector<Record> &commands) {
-  queueCount = std::max<uint32_t>(queueCount, command.queue + 1);
-  if (command.kind == HFTA_COMMAND_RECORD || command.kind == HFTA_COMMAND_AWAIT)
-    eventCount =
-        std::max<uint32_t>(eventCount, command.subject + command.bytes);
-  commands.push_back(command.get(/*length=*/0));
+StructRecord<hfta_replicas> hfta::getReplicasRecord(ReplicasAttr replicas) {
+  return getRecord(replicas ? getReplicas(replicas) : hfta_replicas());
 }
 
-/// Adds a command, followed by those in its region, in order.
-LogicalResult TaskTables::addCommand(Operation &op,
-                                     std::vector<Record> &commands) {
-  Command command;
-  auto start = [&](uint32_t kind, auto typed) {
-    command.kind = kind;
-    command.device = typed.getDevice();
-    command.queue = typed.getQueue();
-  };
-  auto setEvent = [&](auto typed) {
-    command.subject = typed.getEvent();
-    command.ahead = typed.getAhead();
-    command.bytes = typed.getInstances();
-  };
-  if (auto run = dyn_cast<RunOp>(op)) {
-    start(HFTA_COMMAND_RUN, run);
-    command.subject = taskNumbers.lookup(run.getTask());
-  } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-    start(HFTA_COMMAND_TRANSFER, transfer);
-    command.ahead = transfer.getAhead();
-    command.to = getPlace(transfer.getTo());
-    command.from = getPlace(transfer.getFrom());
-    command.bytes = transfer.getBytes();
-  } else if (auto fill = dyn_cast<FillOp>(op)) {
-    start(HFTA_COMMAND_FILL, fill);
-    command.to = getPlace(fill.getTo());
-    command.bytes = fill.getBytes();
-  } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-    start(HFTA_COMMAND_ALL_REDUCE, reduce);
-    command.subject = taskNumbers.lookup(reduce.getTask());
-    command.to = getPlace(reduce.getAt());
-    command.from = getPlace(reduce.getThrough());
-    command.bytes = reduce.getBytes();
-  } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
-    start(HFTA_COMMAND_ALL_GATHER, gather);
-    command.to = getPlace(gather.getAt());
-    command.bytes = gather.getBytes();
-  } else if (auto broadcast = dyn_cast<BroadcastBytesOp>(op)) {
-    start(HFTA_COMMAND_BROADCAST, broadcast);
-    command.to = getPlace(broadcast.getAt());
-    command.bytes = broadcast.getBytes();
-    command.replicas = broadcast.getFrom();
-    command.receivers = broadcast.getTo();
-  } else if (auto take = dyn_cast<TakeGroupOp>(op)) {
-    start(HFTA_COMMAND_TAKE_GROUP, take);
-    command.subject = take.getGroup();
-    command.to = getPlace(take.getAt());
-    command.bytes = take.getBytes();
-  } else if (auto send = dyn_cast<SendOp>(op)) {
-    start(HFTA_COMMAND_SEND, send);
-    command.subject = send.getStage();
-    command.to = getPlace(send.getAt());
-    command.bytes = send.getBytes();
-  } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
-    start(HFTA_COMMAND_RECEIVE, receive);
-    command.subject = receive.getStage();
-    command.ahead = receive.getAhead();
-    command.to = getPlace(receive.getAt());
-    command.bytes = receive.getBytes();
-  } else if (auto fetch = dyn_cast<FetchOp>(op)) {
-    start(HFTA_COMMAND_FETCH, fetch);
-    command.subject = getContentsCode(fetch.getContents());
-    command.ahead = fetch.getAhead();
-    command.to = getSegment(fetch.getSegment());
-    command.from = {HFTA_SPACE_ARENA, 0, fetch.getAddress(), 0};
-    command.bytes = fetch.getInstances();
-  } else if (auto evict = dyn_cast<EvictOp>(op)) {
-    start(HFTA_COMMAND_EVICT, evict);
-    command.ahead = evict.getAhead();
-    command.to = getSegment(evict.getSegment());
-  } else if (auto drop = dyn_cast<DropOp>(op)) {
-    start(HFTA_COMMAND_DROP, drop);
-    command.ahead = drop.getAhead();
-    command.to = getSegment(drop.getSegment());
-  } else if (auto record = dyn_cast<RecordOp>(op)) {
-    start(HFTA_COMMAND_RECORD, record);
-    setEvent(record);
-  } else if (auto await = dyn_cast<AwaitOp>(op)) {
-    start(HFTA_COMMAND_AWAIT, await);
-    setEvent(await);
-  } else {
-    return addBody(op, commands);
-  }
-  addCommand(command, commands);
-  return success();
+static StructRecord<hfta_command> getRecord(const hfta_command &row) {
+  return StructRecord<hfta_command>()
+      .set(&hfta_command::kind, row.kind)
+      .set(&hfta_command::device, row.device)
+      .set(&hfta_command::queue, row.queue)
+      .set(&hfta_command::subject, row.subject)
+      .set(&hfta_command::length, row.length)
+      .set(&hfta_command::ahead, row.ahead)
+      .set(&hfta_command::to, getRecord(row.to))
+      .set(&hfta_command::from, getRecord(row.from))
+      .set(&hfta_command::bytes, row.bytes)
+      .set(&hfta_command::replicas, getRecord(row.replicas))
+      .set(&hfta_command::receivers, getRecord(row.receivers));
 }
 
 static uint32_t getRepeatCode(RepeatKind kind) {
@@ -454,8 +353,7 @@ static uint32_t getDueCode(DueKind kind) {
   llvm_unreachable("all kinds have a code");
 }
 
-uint32_t TaskTables::addOrder(ActionsOp actions) {
-  ArrayRef<int64_t> order = actions.getOrder();
+uint32_t TaskTables::addOrder(ArrayRef<int64_t> order) {
   std::vector<Record> rows;
   for (size_t i = 0; i < order.size(); i += 2)
     rows.push_back(StructRecord<hfta_action>()
@@ -468,43 +366,126 @@ uint32_t TaskTables::addOrder(ActionsOp actions) {
   return orders.size() - 1;
 }
 
-/// Adds a command that repeats or chooses commands, then the commands of its
-/// body.
-LogicalResult TaskTables::addBody(Operation &op,
-                                  std::vector<Record> &commands) {
-  Command command;
-  if (auto repeat = dyn_cast<RepeatOp>(op)) {
-    command.kind = HFTA_COMMAND_REPEAT;
-    command.subject = getRepeatCode(repeat.getOver());
-    command.bytes = repeat.getCopies().value_or(0);
-  } else if (auto only = dyn_cast<OnlyOp>(op)) {
-    command.kind = HFTA_COMMAND_ONLY;
-    command.replicas = only.getReplicas();
-  } else if (auto actions = dyn_cast<ActionsOp>(op)) {
-    command.kind = HFTA_COMMAND_ACTIONS;
-    command.subject = addOrder(actions);
-  } else if (auto number = dyn_cast<CaseOp>(op)) {
-    command.kind = HFTA_COMMAND_CASE;
-    command.subject = number.getNumber();
-  } else {
-    auto every = cast<EveryOp>(op);
-    auto known = llvm::find_if(job.hyperParameters,
-                               [&](const HyperParameter &parameter) {
-                                 return parameter.name == every.getPeriod();
-                               });
-    if (known == job.hyperParameters.end())
-      return every.emitError("the job has no hyper-parameter '")
-             << every.getPeriod() << "'";
-    command.kind = HFTA_COMMAND_EVERY;
-    command.bytes = getDueCode(every.getWhich());
-    command.subject = known - job.hyperParameters.begin();
+/// Returns the position of a hyper-parameter that gives periods.
+FailureOr<uint32_t> TaskTables::findPeriod(Operation *op, StringRef name) {
+  auto known =
+      llvm::find_if(job.hyperParameters, [&](const HyperParameter &parameter) {
+        return parameter.name == name;
+      });
+  if (known == job.hyperParameters.end())
+    return op->emitError("the job has no hyper-parameter '") << name << "'";
+  return known - job.hyperParameters.begin();
+}
+
+/// Sets the member of a row that an attribute of the command is for.
+LogicalResult TaskTables::setField(ScheduleCommandOpInterface op,
+                                   hfta_command_field_kind kind,
+                                   Attribute value, hfta_command &row) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  auto place = dyn_cast<PlaceAttr>(value);
+  switch (kind) {
+  case HFTA_FIELD_TASK: {
+    auto task = taskNumbers.find(cast<FlatSymbolRefAttr>(value).getValue());
+    if (task == taskNumbers.end())
+      return op->emitOpError("names no task: ") << value;
+    row.subject = task->second;
+    break;
   }
+  case HFTA_FIELD_EVENT:
+  case HFTA_FIELD_STAGE:
+  case HFTA_FIELD_CASE:
+  case HFTA_FIELD_GROUP:
+    row.subject = number.getInt();
+    break;
+  case HFTA_FIELD_REPEAT_KIND:
+    row.subject = getRepeatCode(cast<RepeatKindAttr>(value).getValue());
+    break;
+  case HFTA_FIELD_PERIOD: {
+    FailureOr<uint32_t> period =
+        findPeriod(op, cast<StringAttr>(value).getValue());
+    if (failed(period))
+      return failure();
+    row.subject = *period;
+    break;
+  }
+  case HFTA_FIELD_ORDER:
+    row.subject = addOrder(cast<DenseI64ArrayAttr>(value).asArrayRef());
+    break;
+  case HFTA_FIELD_CONTENTS:
+    row.subject = getContentsCode(cast<ContentsAttr>(value).getValue());
+    break;
+  case HFTA_FIELD_AHEAD:
+    row.ahead = number.getInt();
+    break;
+  case HFTA_FIELD_FROM:
+  case HFTA_FIELD_RECEIVED:
+    row.from = getPlace(place);
+    break;
+  case HFTA_FIELD_TO:
+  case HFTA_FIELD_AT:
+  case HFTA_FIELD_AT_COPIES:
+  case HFTA_FIELD_SUMS:
+    row.to = getPlace(place);
+    break;
+  case HFTA_FIELD_SEGMENT:
+    row.to = {HFTA_SPACE_SEGMENT, static_cast<uint32_t>(number.getInt()), 0, 0};
+    break;
+  case HFTA_FIELD_ADDRESS:
+    row.from = {HFTA_SPACE_ARENA, 0, static_cast<uint64_t>(number.getInt()), 0};
+    break;
+  case HFTA_FIELD_BYTES:
+  case HFTA_FIELD_EVENTS:
+  case HFTA_FIELD_PLACES:
+  case HFTA_FIELD_COPIES:
+    row.bytes = number.getInt();
+    break;
+  case HFTA_FIELD_DUE:
+    row.bytes = getDueCode(cast<DueKindAttr>(value).getValue());
+    break;
+  case HFTA_FIELD_REPLICAS:
+    row.replicas = getReplicas(cast<ReplicasAttr>(value));
+    break;
+  case HFTA_FIELD_RECEIVERS:
+    row.receivers = getReplicas(cast<ReplicasAttr>(value));
+    break;
+  }
+  return success();
+}
+
+/// Returns the row of a command, as its record describes it. Members that
+/// aren't in the record, and those of attributes that the op hasn't got, are 0.
+FailureOr<hfta_command> TaskTables::getRow(ScheduleCommandOpInterface op) {
+  hfta_command row = {};
+  row.kind = op.getRecord().kind;
+  if (std::optional<CommandQueue> queue = op.findQueue()) {
+    row.device = queue->first;
+    row.queue = queue->second;
+    queueCount = std::max<uint32_t>(queueCount, row.queue + 1);
+  }
+  if (std::optional<CommandEvent> event = op.findEvent())
+    eventCount =
+        std::max<uint32_t>(eventCount, event->number + event->instances);
+  for (const CommandField &field : op.getRecord().fields)
+    if (Attribute value = field.getValue(op);
+        value && failed(setField(op, field.kind, value, row)))
+      return failure();
+  return row;
+}
+
+/// Adds a command, followed by those that it contains, in order.
+LogicalResult TaskTables::addCommand(ScheduleCommandOpInterface op,
+                                     std::vector<Record> &commands) {
+  FailureOr<hfta_command> row = getRow(op);
+  if (failed(row))
+    return failure();
   size_t place = commands.size();
   commands.emplace_back();
-  for (Operation &inner : op.getRegion(0).front())
-    if (failed(addCommand(inner, commands)))
-      return failure();
-  commands[place] = command.get(commands.size() - place - 1);
+  if (Block *inner = op.getCommands())
+    for (auto command : inner->getOps<ScheduleCommandOpInterface>())
+      if (failed(addCommand(command, commands)))
+        return failure();
+  row->length = commands.size() - place - 1;
+  commands[place] = getRecord(*row);
   return success();
 }
 
@@ -512,8 +493,8 @@ LogicalResult TaskTables::buildSchedules() {
   std::vector<Record> rows;
   for (auto schedule : module.getOps<ScheduleOp>()) {
     std::vector<Record> commands;
-    for (Operation &op : schedule.getBody().front())
-      if (failed(addCommand(op, commands)))
+    for (auto command : schedule.getBody().getOps<ScheduleCommandOpInterface>())
+      if (failed(addCommand(command, commands)))
         return failure();
     rows.push_back(
         StructRecord<hfta_schedule>()

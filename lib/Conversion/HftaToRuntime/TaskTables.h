@@ -30,8 +30,6 @@ public:
       0; ///< the most bytes of scratch memory that a kernel needs
 
 private:
-  struct Command;
-
   LogicalResult buildTasks();
   LogicalResult buildSchedules();
   bool hasSlabs(int64_t segment) const;
@@ -42,10 +40,14 @@ private:
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
   std::vector<Record> getWorkspaces(TaskOp task) const;
-  uint32_t addOrder(ActionsOp actions);
-  void addCommand(const Command &command, std::vector<Record> &commands);
-  LogicalResult addCommand(Operation &op, std::vector<Record> &commands);
-  LogicalResult addBody(Operation &op, std::vector<Record> &commands);
+  uint32_t addOrder(ArrayRef<int64_t> order);
+  FailureOr<uint32_t> findPeriod(Operation *op, StringRef name);
+  LogicalResult setField(ScheduleCommandOpInterface op,
+                         hfta_command_field_kind kind, Attribute value,
+                         hfta_command &row);
+  FailureOr<hfta_command> getRow(ScheduleCommandOpInterface op);
+  LogicalResult addCommand(ScheduleCommandOpInterface op,
+                           std::vector<Record> &commands);
 
   ModuleOp module;
   const Job &job;

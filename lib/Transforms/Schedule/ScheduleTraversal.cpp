@@ -16,18 +16,18 @@ std::optional<int64_t> StageRank::findFirst(ReplicasAttr some) const {
   return std::nullopt;
 }
 
-std::optional<int64_t> StageRank::findSource(BroadcastBytesOp broadcast) const {
-  ReplicasAttr from = broadcast.getFrom();
-  std::optional<int64_t> first = findFirst(broadcast.getTo());
+std::optional<int64_t> StageRank::findSource(ReplicasAttr from,
+                                             ReplicasAttr to) const {
+  std::optional<int64_t> first = findFirst(to);
   if (!first || has(from))
     return std::nullopt;
   int64_t member = std::min(from.getCount() - 1, *first / from.getStride());
   return getRankOf(from.getMember(member));
 }
 
-bool StageRank::gives(BroadcastBytesOp broadcast) const {
+bool StageRank::gives(ReplicasAttr from, ReplicasAttr to) const {
   for (int64_t other = 0; other < ranks; ++other)
-    if (StageRank(replicas, other, ranks).findSource(broadcast) == rank)
+    if (StageRank(replicas, other, ranks).findSource(from, to) == rank)
       return true;
   return false;
 }
@@ -35,6 +35,17 @@ bool StageRank::gives(BroadcastBytesOp broadcast) const {
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
+
+std::optional<int64_t>
+ScheduleTraversal::findEvent(ScheduleCommandOpInterface command) const {
+  std::optional<CommandEvent> event = command.findEvent();
+  if (!event || !now.isInMicroBatches)
+    return event ? std::optional(event->number) : std::nullopt;
+  int64_t ahead = command.getMicroBatchesAhead();
+  if (isPastLast(ahead))
+    return std::nullopt;
+  return event->number + (now.place + ahead) % event->instances;
+}
 
 LogicalResult ScheduleTraversal::traverseFor(int64_t place, Block &commands) {
   Moment outer = now;
@@ -105,8 +116,12 @@ LogicalResult ScheduleTraversal::traverse(Block &commands) {
                                             : pass(only);
     else if (auto every = dyn_cast<EveryOp>(op))
       result = isFor(every) ? traverse(every.getBody().front()) : success();
+    else if (auto command = cast<ScheduleCommandOpInterface>(op);
+             !command.getCommands())
+      result = visit(command);
     else
-      result = visit(&op);
+      result = op.emitOpError("contains commands, but passes don't know when "
+                              "the host runs them");
     if (failed(result))
       return failure();
   }

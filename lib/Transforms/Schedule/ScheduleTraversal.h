@@ -36,11 +36,11 @@ public:
   /// Returns the first of the given replicas that the rank has, if any.
   std::optional<int64_t> findFirst(ReplicasAttr some) const;
   bool has(ReplicasAttr some) const { return findFirst(some).has_value(); }
-  /// Returns the rank that sends the bytes of this command to the rank; nothing
-  /// if it receives none.
-  std::optional<int64_t> findSource(BroadcastBytesOp broadcast) const;
-  /// Returns whether the rank sends bytes of this command to others.
-  bool gives(BroadcastBytesOp broadcast) const;
+  /// Returns the rank that sends the bytes of a broadcast from the replicas
+  /// `from` to the replicas `to` to the rank; nothing if it receives none.
+  std::optional<int64_t> findSource(ReplicasAttr from, ReplicasAttr to) const;
+  /// Returns whether the rank sends bytes of such a broadcast to others.
+  bool gives(ReplicasAttr from, ReplicasAttr to) const;
 
 private:
   int64_t replicas, rank, ranks;
@@ -71,25 +71,15 @@ protected:
 
   LogicalResult traverse(Block &commands);
   /// Visits a command that is neither a loop nor a choice of commands.
-  virtual LogicalResult visit(Operation *command) = 0;
+  virtual LogicalResult visit(ScheduleCommandOpInterface command) = 0;
   /// Called for an `hfta.only` that none of the rank's replicas runs, instead
   /// of a visit to its body.
   virtual LogicalResult pass(OnlyOp only) { return success(); }
 
-  /// Returns the number of the event for the current micro-batch, whose number
-  /// depends on it if the event has several instances. Returns nothing for
-  /// micro-batches after the last one.
-  template <typename OpTy>
-  std::optional<int64_t> getEvent(OpTy op) const {
-    auto event = static_cast<int64_t>(op.getEvent());
-    auto ahead = static_cast<int64_t>(op.getAhead());
-    if (!now.isInMicroBatches)
-      return event;
-    if (isPastLast(ahead))
-      return std::nullopt;
-    return event +
-           (now.place + ahead) % static_cast<int64_t>(op.getInstances());
-  }
+  /// Returns the number of the command's event for the current micro-batch,
+  /// whose number depends on it if the event has several instances. Returns
+  /// nothing if the command has none, or for micro-batches after the last one.
+  std::optional<int64_t> findEvent(ScheduleCommandOpInterface command) const;
   bool isPastLast(int64_t ahead) const {
     return ahead > 0 && now.place + ahead >= static_cast<int64_t>(own.size());
   }

@@ -23,11 +23,10 @@ using namespace mlir::hfta;
 /// Returns the first number that isn't used by any event.
 static int64_t findFirstEvent(ModuleOp module) {
   int64_t next = 0;
-  auto note = [&](auto op) {
-    next = std::max<int64_t>(next, op.getEvent() + op.getInstances());
-  };
-  module.walk([&](RecordOp record) { note(record); });
-  module.walk([&](AwaitOp await) { note(await); });
+  module.walk([&](ScheduleCommandOpInterface command) {
+    if (std::optional<CommandEvent> event = command.findEvent())
+      next = std::max(next, event->number + event->instances);
+  });
   return next;
 }
 
@@ -51,11 +50,10 @@ struct Planned {
 /// is the same for all schedules without messages.
 static int64_t findFirstQueue(ModuleOp module) {
   int64_t next = queues::kSends;
-  auto note = [&](auto op) {
-    next = std::max<int64_t>(next, op.getQueue() + 1);
-  };
-  module.walk([&](SendOp send) { note(send); });
-  module.walk([&](ReceiveOp receive) { note(receive); });
+  module.walk([&](ScheduleCommandOpInterface command) {
+    if (command.findMessage())
+      next = std::max(next, command.findQueue()->second + 1);
+  });
   return next;
 }
 

@@ -70,11 +70,10 @@ FailureOr<SmallVector<ScheduleOp>> hfta::findTurns(ScheduleOp schedule) {
 /// and runs on a single rank.
 static bool isForAnyCopies(ScheduleOp step) {
   bool takesTurns = false;
-  WalkResult result = step.walk([&](Operation *op) {
-    if (auto repeat = dyn_cast<RepeatOp>(op))
+  WalkResult result = step.walk([&](ScheduleCommandOpInterface command) {
+    if (auto repeat = dyn_cast<RepeatOp>(*command))
       takesTurns |= repeat.getOver() == RepeatKind::turns;
-    return isa<EveryOp, OnlyOp, AllReduceOp, AllGatherOp, BroadcastBytesOp,
-               TakeGroupOp, SendOp, ReceiveOp>(op)
+    return command.isForAll() || command.isConditional()
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });

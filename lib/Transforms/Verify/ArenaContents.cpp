@@ -85,31 +85,25 @@ LogicalResult ArenaContents::drop(DropOp drop, ArrayRef<int64_t> instances) {
   return success();
 }
 
-/// Simulates a task's access. A task that also writes the segment may read an
-/// instance without contents: it reads what it has itself written.
+/// A task that also writes the segment may read an instance without contents:
+/// it reads what it has itself written.
 LogicalResult ArenaContents::use(RunOp run, TaskOp task, Place place,
                                  bool writes) {
-  auto window = windows.find(place);
-  if (window == windows.end())
-    return run.emitOpError("uses segment ")
-           << place.first << ", which has no place in the arena";
   bool isOwn = llvm::is_contained(task.getWrites(), place.first);
-  if (!writes && !isOwn && !window->second.isDefined)
-    return run.emitOpError("reads segment ")
-           << place.first << ", which holds nothing yet";
-  if (writes)
-    window->second.isDefined = window->second.isDirty = true;
-  return success();
+  return access(run, place, /*isRead=*/!writes && !isOwn, writes);
 }
 
-LogicalResult ArenaContents::addUp(AllReduceOp reduce, Place place) {
+LogicalResult ArenaContents::access(Operation *op, Place place, bool isRead,
+                                    bool isWrite) {
   auto window = windows.find(place);
-  if (window == windows.end() || !window->second.isDefined)
-    return reduce.emitOpError("adds up sums in segment ")
-           << place.first << ", which "
-           << (window == windows.end() ? "has no place in the arena"
-                                       : "holds nothing yet");
-  window->second.isDirty = true;
+  if (window == windows.end())
+    return op->emitOpError("uses segment ")
+           << place.first << ", which has no place in the arena";
+  if (isRead && !window->second.isDefined)
+    return op->emitOpError("reads segment ")
+           << place.first << ", which holds nothing yet";
+  if (isWrite)
+    window->second.isDefined = window->second.isDirty = true;
   return success();
 }
 

@@ -39,9 +39,8 @@ public:
   /// instance has no place in the arena, or if the task reads it while it holds
   /// nothing.
   LogicalResult use(RunOp run, TaskOp task, Place place, bool writes);
-  /// Simulates the addition of the groups' sums in an instance. Fails with an
-  /// error if the instance has no place in the arena or holds nothing.
-  LogicalResult addUp(AllReduceOp reduce, Place place);
+  /// Simulates another command's access to an instance, with the same errors.
+  LogicalResult access(Operation *op, Place place, bool isRead, bool isWrite);
   /// Checks at the end of a schedule that all instances have been dropped,
   /// except for those that stay in the arena during a turn of several steps,
   /// and fails with an error otherwise. Forgets what the store holds of

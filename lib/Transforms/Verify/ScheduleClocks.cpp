@@ -60,19 +60,20 @@ void ScheduleClocks::note(Queue queue, const CommandRange &range,
     accesses.push_back({range, queue, isWrite, time});
 }
 
-LogicalResult ScheduleClocks::record(RecordOp record, int64_t event) {
-  Queue queue = start(record);
+LogicalResult ScheduleClocks::record(ScheduleCommandOpInterface command,
+                                     int64_t event) {
+  Queue queue = start(command);
   auto known = events.find(event);
   if (known != events.end() && known->second.first != queue)
-    return record.emitError("records event ")
+    return command->emitError("records event ")
            << event << " of " << describe(known->second.first) << " in "
            << describe(queue);
   events[event] = {queue, clocks[queue]};
   return success();
 }
 
-void ScheduleClocks::await(AwaitOp await, int64_t event) {
-  Clock &clock = clocks[start(await)];
+void ScheduleClocks::await(ScheduleCommandOpInterface command, int64_t event) {
+  Clock &clock = clocks[start(command)];
   auto known = events.find(event);
   if (known == events.end())
     return;

@@ -16,8 +16,7 @@
 
 namespace mlir::hfta {
 
-/// A queue, as the numbers of the device and of the queue on it.
-using Queue = std::pair<int64_t, int64_t>;
+using Queue = CommandQueue;
 
 /// Describes a queue for messages: "queue 2".
 std::string describe(Queue queue);
@@ -47,9 +46,8 @@ public:
   using Time = std::pair<Queue, int64_t>;
 
   /// Begins a command in its queue, and returns the queue.
-  template <typename OpTy>
-  Queue start(OpTy op) {
-    return start(Queue(op.getDevice(), op.getQueue()));
+  Queue start(ScheduleCommandOpInterface command) {
+    return start(*command.findQueue());
   }
   Queue start(Queue queue) {
     ++clocks[queue][queue];
@@ -61,9 +59,9 @@ public:
   bool isKnown(Queue queue, const Time &time) const;
 
   /// Records an event. Reports an error if another queue has recorded it.
-  LogicalResult record(RecordOp record, int64_t event);
+  LogicalResult record(ScheduleCommandOpInterface command, int64_t event);
   /// Lets the queue wait for an event, if the event has been recorded.
-  void await(AwaitOp await, int64_t event);
+  void await(ScheduleCommandOpInterface command, int64_t event);
 
   /// Notes that the queue's command reads or writes the range. Reports an error
   /// if another command may still be accessing it.

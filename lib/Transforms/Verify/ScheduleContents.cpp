@@ -125,9 +125,9 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
 // The start and the end of a call
 //===----------------------------------------------------------------------===//
 
-ScheduleContents::ScheduleContents(ModuleOp module, const Job &job,
-                                   StageRank rank)
-    : module(module), job(job), rank(rank),
+ScheduleContents::ScheduleContents(ModuleOp module, const SymbolTable &symbols,
+                                   const Job &job, StageRank rank)
+    : module(module), symbols(symbols), job(job), rank(rank),
       segments(SegmentAttr::getTable(module)) {
   findVariables();
   VariableIndex variables(module);
@@ -463,7 +463,7 @@ void ScheduleContents::takeMoments(int64_t segment) {
 }
 
 LogicalResult ScheduleContents::clearMoments(FillOp fill) {
-  int64_t segment = fill.getTo().getNumber();
+  int64_t segment = fill.getAt().getNumber();
   if (addedMoments.count(segment))
     return fill.emitOpError("clears moments in segment ")
            << segment << " that running means have not taken yet";
@@ -471,8 +471,8 @@ LogicalResult ScheduleContents::clearMoments(FillOp fill) {
   return success();
 }
 
-LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
-                                    const Moment &moment) {
+LogicalResult ScheduleContents::run(RunOp run, const Moment &moment) {
+  auto task = symbols.lookup<TaskOp>(run.getTask());
   if (failed(readOthers(run, task)))
     return failure();
   for (int64_t segment : task.getReads())
@@ -594,8 +594,8 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
 }
 
 LogicalResult ScheduleContents::fill(FillOp fill) {
-  PlaceAttr to = fill.getTo();
-  for (Range range : findFilled(fill))
+  PlaceAttr to = fill.getAt();
+  for (Range range : findCovered(to, fill.getBytes()))
     old[to.getNumber()].remove(range.begin, range.end);
   SegmentAttr segment = getSegment(to.getNumber());
   if (segment.getRole() == Role::moment)

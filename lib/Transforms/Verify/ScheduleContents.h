@@ -44,33 +44,27 @@ int64_t getInstance(SegmentAttr segment, const Moment &moment,
 /// micro-batches and groups, require.
 LogicalResult verifyInstances(ModuleOp module, const Job &job);
 
+/// When and where a command runs.
+struct CommandVisit {
+  const Moment &now;
+  ArrayRef<int64_t> own; ///< the numbers of the worker's micro-batches
+  int64_t microBatches;  ///< how many micro-batches the call has
+};
+
 /// The contents of memory on one rank. The functions for commands note a
 /// command's effects, and report an error if it would use, or overwrite,
 /// something other than it should.
 class ScheduleContents {
 public:
   /// `rank` is one of the ranks that share a stage's replicas.
-  ScheduleContents(ModuleOp module, const Job &job, StageRank rank);
+  ScheduleContents(ModuleOp module, const SymbolTable &symbols, const Job &job,
+                   StageRank rank);
 
-  LogicalResult run(RunOp run, TaskOp task, const Moment &moment);
-  LogicalResult transfer(TransferOp transfer, const Moment &moment);
-  LogicalResult fill(FillOp fill);
-  LogicalResult addUp(AllReduceOp reduce);
-  /// Makes a segment's sums open again, unless it is read from the store,
-  /// because these are the sums of other copies, which begin with zero.
-  void fetch(FetchOp fetch);
-  /// Checks the command on a rank that computes the micro-batches `own` out of
-  /// `microBatches`.
-  LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
-                       int64_t microBatches);
+  /// Notes the effects of a command that the rank runs (ScheduleEffects.cpp).
+  LogicalResult follow(ScheduleCommandOpInterface command,
+                       const CommandVisit &visit);
   /// Notes that other replicas run these commands.
   LogicalResult pass(OnlyOp only);
-  /// Checks the command on a rank that sends the bytes or, if `receives`,
-  /// receives them.
-  LogicalResult broadcast(BroadcastBytesOp broadcast, bool receives);
-  LogicalResult takeGroup(TakeGroupOp take);
-  LogicalResult send(SendOp send, const Moment &moment);
-  LogicalResult receive(ReceiveOp receive, const Moment &moment);
   /// Checks the state at the end of a call, and begins the next one. `isRun`
   /// returns whether a stage runs the task in such a call.
   LogicalResult finishCall(ScheduleOp schedule,
@@ -105,11 +99,23 @@ private:
     int64_t begin, end;
   };
 
+  LogicalResult followAccesses(ScheduleCommandOpInterface command);
+  LogicalResult run(RunOp run, const Moment &moment);
+  LogicalResult transfer(TransferOp transfer, const Moment &moment);
+  LogicalResult fill(FillOp fill);
+  LogicalResult addUp(AllReduceOp reduce);
+  LogicalResult fetch(FetchOp fetch);
+  LogicalResult gather(AllGatherOp gather, const CommandVisit &visit);
+  LogicalResult broadcast(BroadcastBytesOp broadcast);
+  LogicalResult takeGroup(TakeGroupOp take);
+  LogicalResult send(SendOp send, const Moment &moment);
+  LogicalResult receive(ReceiveOp receive, const Moment &moment);
+
   void beginCall();
   void findVariables();
   Range findRange(int64_t segment, int64_t offset) const;
-  SmallVector<std::pair<int64_t, Range>> findWritten(RunOp run);
-  SmallVector<Range> findFilled(FillOp fill) const;
+  SmallVector<std::pair<int64_t, Range>> findWritten(TaskOp task);
+  SmallVector<Range> findCovered(PlaceAttr place, int64_t bytes) const;
   FailureOr<Range> findCopiesRange(Operation *op, PlaceAttr at,
                                    int64_t bytes) const;
   bool isHere(int64_t segment) const {
@@ -177,6 +183,7 @@ private:
                               llvm::function_ref<bool(RunOp)> isRun);
 
   ModuleOp module;
+  const SymbolTable &symbols;
   const Job &job;
   StageRank rank;
   ArrayAttr segments;

@@ -13,7 +13,7 @@ using namespace mlir::hfta;
 LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
   PlaceAttr at = reduce.getAt();
   auto bytes = static_cast<int64_t>(reduce.getBytes());
-  auto task = SymbolTable(module).lookup<TaskOp>(reduce.getTask());
+  auto task = symbols.lookup<TaskOp>(reduce.getTask());
   for (auto launch : task.getBody().getOps<LaunchOp>()) {
     bool isWhole = at.getOffset() == 0 && at.getStride() == bytes &&
                    bytes == getBytes(at.getNumber());
@@ -51,24 +51,26 @@ LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
   return success();
 }
 
-void ScheduleContents::fetch(FetchOp fetch) {
+/// Makes a segment's sums open again, unless it is read from the store, because
+/// these are the sums of other copies, which begin with zero.
+LogicalResult ScheduleContents::fetch(FetchOp fetch) {
   int64_t number = fetch.getSegment();
   if (SegmentAttr::isSummed(getSegment(number).getRole()) &&
       fetch.getContents() != Contents::stored)
     sums[number].open.add(0, getBytes(number));
+  return success();
 }
 
 LogicalResult ScheduleContents::gather(AllGatherOp gather,
-                                       ArrayRef<int64_t> own,
-                                       int64_t microBatches) {
+                                       const CommandVisit &visit) {
   PlaceAttr at = gather.getAt();
   int64_t number = at.getNumber(), begin = at.getOffset();
   int64_t end = begin + static_cast<int64_t>(gather.getBytes());
-  for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch) {
+  for (int64_t microBatch = 0; microBatch < visit.microBatches; ++microBatch) {
     Moment moment;
     moment.number = microBatch;
     Exchanged &held = exchanged[getPlace(number, moment)];
-    if (llvm::is_contained(own, microBatch)) {
+    if (llvm::is_contained(visit.own, microBatch)) {
       if (held.microBatch != microBatch || !held.written.hasAll(begin, end))
         return gather.emitOpError("sends the values of micro-batch ")
                << microBatch << " in segment " << number
@@ -173,7 +175,6 @@ ScheduleContents::checkReceived(ScheduleOp schedule,
   auto stage = static_cast<int64_t>(schedule.getStage());
   if (stage < 0)
     return success();
-  SymbolTable symbols(module);
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
     auto number = static_cast<int64_t>(index);

@@ -18,14 +18,15 @@ using namespace mlir::hfta;
 /// Returns which of the commands that only some ranks run are run by this rank.
 static std::vector<bool> getParts(ScheduleOp schedule, const StageRank &rank) {
   std::vector<bool> parts;
-  schedule.walk([&](Operation *op) {
-    if (auto only = dyn_cast<OnlyOp>(op))
-      parts.push_back(rank.has(only.getReplicas()));
-    if (auto take = dyn_cast<TakeGroupOp>(op))
+  schedule.walk([&](ScheduleCommandOpInterface command) {
+    CommandReplicas sets = command.getReplicaSets();
+    if (sets.runs)
+      parts.push_back(rank.has(sets.runs));
+    if (auto take = dyn_cast<TakeGroupOp>(*command))
       parts.push_back(rank.hasGroup(static_cast<int64_t>(take.getGroup())));
-    if (auto broadcast = dyn_cast<BroadcastBytesOp>(op)) {
-      parts.push_back(rank.findSource(broadcast).has_value());
-      parts.push_back(rank.gives(broadcast));
+    if (sets.from) {
+      parts.push_back(rank.findSource(sets.from, sets.to).has_value());
+      parts.push_back(rank.gives(sets.from, sets.to));
     }
   });
   return parts;
@@ -87,15 +88,12 @@ LogicalResult hfta::verifyReplicas(ScheduleOp schedule, const Job &job) {
   if (isOfAllStages(schedule, job))
     return success();
   int64_t replicas = countReplicas(schedule, job);
-  WalkResult result = schedule.walk([&](Operation *op) {
-    LogicalResult verified = success();
-    if (auto only = dyn_cast<OnlyOp>(op))
-      verified = verifyAreThere(op, only.getReplicas(), replicas);
-    if (auto broadcast = dyn_cast<BroadcastBytesOp>(op))
-      for (ReplicasAttr some : {broadcast.getFrom(), broadcast.getTo()})
-        if (succeeded(verified))
-          verified = verifyAreThere(op, some, replicas);
-    return failed(verified) ? WalkResult::interrupt() : WalkResult::advance();
+  WalkResult result = schedule.walk([&](ScheduleCommandOpInterface command) {
+    CommandReplicas sets = command.getReplicaSets();
+    for (ReplicasAttr some : {sets.runs, sets.from, sets.to})
+      if (some && failed(verifyAreThere(command, some, replicas)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
@@ -168,27 +166,23 @@ ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
 //===----------------------------------------------------------------------===//
 
 SmallVector<std::pair<int64_t, ScheduleContents::Range>>
-ScheduleContents::findWritten(RunOp run) {
+ScheduleContents::findWritten(TaskOp task) {
   SmallVector<std::pair<int64_t, Range>> written;
-  auto task =
-      SymbolTable::lookupNearestSymbolFrom<TaskOp>(run, run.getTaskAttr());
   for (auto [segment, offset] : getLeft(task).written)
     written.push_back({segment, findRange(segment, offset)});
   return written;
 }
 
-/// Returns the bytes of the variables that a command fills.
+/// Returns the ranges of the variables in the bytes at a place.
 SmallVector<ScheduleContents::Range>
-ScheduleContents::findFilled(FillOp fill) const {
-  SmallVector<Range> filled;
-  int64_t begin = fill.getTo().getOffset();
-  auto end = begin + static_cast<int64_t>(fill.getBytes());
-  if (auto known = variables.find(fill.getTo().getNumber());
-      known != variables.end())
+ScheduleContents::findCovered(PlaceAttr place, int64_t bytes) const {
+  SmallVector<Range> covered;
+  int64_t begin = place.getOffset(), end = begin + bytes;
+  if (auto known = variables.find(place.getNumber()); known != variables.end())
     for (auto [offset, variable] : known->second)
       if (begin <= offset && offset < end)
-        filled.push_back({offset, offset + getCopyBytes(variable)});
-  return filled;
+        covered.push_back({offset, offset + getCopyBytes(variable)});
+  return covered;
 }
 
 /// Notes the effects of commands that other replicas run. Moments that another
@@ -199,13 +193,16 @@ LogicalResult ScheduleContents::pass(OnlyOp only) {
         !taken[segment].hasAll(range.begin, range.end))
       old[segment].add(range.begin, range.end);
   };
-  only.walk([&](RunOp run) {
-    for (auto [segment, range] : findWritten(run))
-      note(segment, range);
-  });
-  only.walk([&](FillOp fill) {
-    for (Range range : findFilled(fill))
-      note(fill.getTo().getNumber(), range);
+  only.walk([&](ScheduleCommandOpInterface command) {
+    if (auto run = dyn_cast<RunOp>(*command))
+      for (auto [segment, range] :
+           findWritten(symbols.lookup<TaskOp>(run.getTask())))
+        note(segment, range);
+    for (const CommandAccess &access : command.getAccesses())
+      if (access.kind != CommandAccess::Kind::read &&
+          access.place.getSpace() == Space::segment)
+        for (Range range : findCovered(access.place, access.bytes))
+          note(access.place.getNumber(), range);
   });
   return success();
 }
@@ -233,7 +230,7 @@ LogicalResult ScheduleContents::readOthers(RunOp run, TaskOp task) {
   for (auto [segment, offset] : getLeft(task).found)
     if (failed(readOthers(run, segment, findRange(segment, offset))))
       return failure();
-  for (auto [segment, range] : findWritten(run))
+  for (auto [segment, range] : findWritten(task))
     old[segment].remove(range.begin, range.end);
   return success();
 }
@@ -277,8 +274,9 @@ LogicalResult ScheduleContents::checkOthers(ScheduleOp schedule) const {
 // Commands
 //===----------------------------------------------------------------------===//
 
-LogicalResult ScheduleContents::broadcast(BroadcastBytesOp broadcast,
-                                          bool receives) {
+LogicalResult ScheduleContents::broadcast(BroadcastBytesOp broadcast) {
+  bool receives =
+      rank.findSource(broadcast.getFrom(), broadcast.getTo()).has_value();
   int64_t segment = broadcast.getAt().getNumber();
   FailureOr<Range> range =
       findCopiesRange(broadcast, broadcast.getAt(), broadcast.getBytes());

@@ -63,7 +63,8 @@ public:
 private:
   using Place = std::pair<int64_t, int64_t>; ///< segment and instance
 
-  LogicalResult visit(Operation *command) override;
+  LogicalResult visit(ScheduleCommandOpInterface command) override;
+  void signal(ScheduleCommandOpInterface command);
   void run(RunOp run);
   void fetch(FetchOp fetch);
   void evict(EvictOp evict);
@@ -277,25 +278,29 @@ void StepWalk::evict(EvictOp evict) {
   }
 }
 
-LogicalResult StepWalk::visit(Operation *command) {
-  auto signal = [&](auto op, bool isRecord) {
-    std::optional<int64_t> event = getEvent(op);
-    if (!event)
-      return;
-    QueuedWork work;
-    work.kind = isRecord ? QueuedWork::record : QueuedWork::await;
-    if (isRecord)
-      records[*event] = recordCount++;
-    auto last = records.find(*event);
-    work.event = last == records.end() ? -1 : last->second;
-    push(op.getQueue(), work);
-  };
+/// Adds the record of an event to the command's queue, or a wait for the last
+/// one.
+void StepWalk::signal(ScheduleCommandOpInterface command) {
+  std::optional<int64_t> event = findEvent(command);
+  if (!event)
+    return;
+  bool isRecord = command.findEvent()->isRecord;
+  QueuedWork work;
+  work.kind = isRecord ? QueuedWork::record : QueuedWork::await;
+  if (isRecord)
+    records[*event] = recordCount++;
+  auto last = records.find(*event);
+  work.event = last == records.end() ? -1 : last->second;
+  push(command.findQueue()->second, work);
+}
+
+/// Only tasks and the store take time.
+LogicalResult StepWalk::visit(ScheduleCommandOpInterface command) {
+  signal(command);
   llvm::TypeSwitch<Operation *>(command)
       .Case([&](RunOp op) { run(op); })
       .Case([&](FetchOp op) { fetch(op); })
-      .Case([&](EvictOp op) { evict(op); })
-      .Case([&](RecordOp op) { signal(op, /*isRecord=*/true); })
-      .Case([&](AwaitOp op) { signal(op, /*isRecord=*/false); });
+      .Case([&](EvictOp op) { evict(op); });
   return success();
 }
 

@@ -69,11 +69,11 @@ private:
                           microBatches),
         job(job), stage(stage), replica(replica) {}
 
-  LogicalResult visit(Operation *command) override;
-  void addMessage(Step::Kind kind, Operation *op, int64_t queue, int64_t other,
-                  int64_t ahead);
-  template <typename OpTy>
-  void addEvent(Step::Kind kind, OpTy op);
+  LogicalResult visit(ScheduleCommandOpInterface command) override;
+  void addMessage(ScheduleCommandOpInterface command, CommandMessage message,
+                  Queue &queue);
+  void addEvent(ScheduleCommandOpInterface command, bool isRecord,
+                Queue &queue);
 
   const Job &job;
   int64_t stage, replica;
@@ -122,8 +122,10 @@ private:
 /// the other stage that has the same micro-batch. Other messages go from
 /// replica i mod r of a stage with r replicas to each replica i of the other
 /// stage.
-void Worker::addMessage(Step::Kind kind, Operation *op, int64_t queue,
-                        int64_t other, int64_t ahead) {
+void Worker::addMessage(ScheduleCommandOpInterface command,
+                        CommandMessage message, Queue &queue) {
+  Step::Kind kind = message.isSent ? Step::send : Step::receive;
+  int64_t other = message.stage, ahead = command.getMicroBatchesAhead();
   int64_t first = 0;
   for (int64_t before = 0; before < other; ++before)
     first += job.getReplicas(before);
@@ -133,57 +135,43 @@ void Worker::addMessage(Step::Kind kind, Operation *op, int64_t queue,
       return;
     int64_t number = own[now.place + ahead];
     int64_t peer = number % job.getGroups(other) % replicas;
-    queues[queue].steps.push_back({kind, op, first + peer, 0, number});
+    queue.steps.push_back({kind, command, first + peer, 0, number});
     return;
   }
   if (kind == Step::receive) {
-    queues[queue].steps.push_back({kind, op, first + replica % replicas});
+    queue.steps.push_back({kind, command, first + replica % replicas});
     return;
   }
   for (int64_t peer = 0; peer < replicas; ++peer)
     if (peer % job.getReplicas(stage) == replica)
-      queues[queue].steps.push_back({kind, op, first + peer});
+      queue.steps.push_back({kind, command, first + peer});
 }
 
-template <typename OpTy>
-void Worker::addEvent(Step::Kind kind, OpTy op) {
-  std::optional<int64_t> event = getEvent(op);
+void Worker::addEvent(ScheduleCommandOpInterface command, bool isRecord,
+                      Queue &queue) {
+  std::optional<int64_t> event = findEvent(command);
   if (!event)
     return;
   int64_t &count = recorded[*event];
-  if (kind == Step::record)
+  if (isRecord)
     ++count;
-  queues[op.getQueue()].steps.push_back({kind, op, *event, count});
+  queue.steps.push_back(
+      {isRecord ? Step::record : Step::await, command, *event, count});
 }
 
-LogicalResult Worker::visit(Operation *command) {
-  auto checkStage = [&](auto message) -> LogicalResult {
-    if (static_cast<int64_t>(message.getStage()) < job.getStageCount())
-      return success();
-    return message.emitOpError("names stage ")
-           << message.getStage() << ", but there are only "
-           << job.getStageCount();
-  };
-  if (auto send = dyn_cast<SendOp>(command); send && failed(checkStage(send)))
-    return failure();
-  if (auto receive = dyn_cast<ReceiveOp>(command);
-      receive && failed(checkStage(receive)))
-    return failure();
-  if (auto send = dyn_cast<SendOp>(command))
-    addMessage(Step::send, send, send.getQueue(), send.getStage(), 0);
-  else if (auto receive = dyn_cast<ReceiveOp>(command))
-    addMessage(Step::receive, receive, receive.getQueue(), receive.getStage(),
-               receive.getAhead());
-  else if (auto record = dyn_cast<RecordOp>(command))
-    addEvent(Step::record, record);
-  else if (auto await = dyn_cast<AwaitOp>(command))
-    addEvent(Step::await, await);
-  else if (auto reduce = dyn_cast<AllReduceOp>(command))
-    queues[reduce.getQueue()].steps.push_back({Step::meet, reduce});
-  else if (auto gather = dyn_cast<AllGatherOp>(command))
-    queues[gather.getQueue()].steps.push_back({Step::meet, gather});
-  else if (auto broadcast = dyn_cast<BroadcastBytesOp>(command))
-    queues[broadcast.getQueue()].steps.push_back({Step::meet, broadcast});
+LogicalResult Worker::visit(ScheduleCommandOpInterface command) {
+  Queue &queue = queues[command.findQueue()->second];
+  if (std::optional<CommandMessage> message = command.findMessage()) {
+    if (message->stage >= job.getStageCount())
+      return command->emitOpError("names stage ")
+             << message->stage << ", but there are only "
+             << job.getStageCount();
+    addMessage(command, *message, queue);
+  } else if (std::optional<CommandEvent> event = command.findEvent()) {
+    addEvent(command, event->isRecord, queue);
+  } else if (command.meetsOthers()) {
+    queue.steps.push_back({Step::meet, command});
+  }
   return success();
 }
 
@@ -191,21 +179,15 @@ LogicalResult Worker::visit(Operation *command) {
 // All workers
 //===----------------------------------------------------------------------===//
 
-static PlaceAttr getPlace(Operation *op) {
-  if (auto send = dyn_cast<SendOp>(op))
-    return send.getAt();
-  return cast<ReceiveOp>(op).getAt();
-}
-
-static int64_t getBytes(Operation *op) {
-  if (auto send = dyn_cast<SendOp>(op))
-    return send.getBytes();
-  return cast<ReceiveOp>(op).getBytes();
+static PlaceAttr getPlace(const Step &step) {
+  return cast<ScheduleCommandOpInterface>(step.op).findMessage()->place;
 }
 
 static std::string describeMessage(const Step &step) {
-  std::string text = std::to_string(getBytes(step.op)) + " bytes of segment " +
-                     std::to_string(getPlace(step.op).getNumber());
+  CommandMessage message =
+      *cast<ScheduleCommandOpInterface>(step.op).findMessage();
+  std::string text = std::to_string(message.bytes) + " bytes of segment " +
+                     std::to_string(message.place.getNumber());
   if (step.microBatch >= 0)
     text += " of micro-batch " + std::to_string(step.microBatch);
   return text;
@@ -220,7 +202,7 @@ FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
   for (auto &[number, other] : peer.queues) {
     const Step *head = other.getHead();
     if (!head || head->kind != Step::receive || head->number != worker ||
-        getPlace(head->op).getNumber() != getPlace(sent.op).getNumber())
+        getPlace(*head).getNumber() != getPlace(sent).getNumber())
       continue;
     if (head->microBatch != sent.microBatch)
       return sent.op->emitOpError("sends ")
@@ -297,7 +279,7 @@ bool Team::isExpected(int64_t worker, const Step &message) const {
                          return step.kind == counterpart &&
                                 step.number == worker &&
                                 step.microBatch == message.microBatch &&
-                                getPlace(step.op) == getPlace(message.op);
+                                getPlace(step) == getPlace(message);
                        });
   });
 }

@@ -34,7 +34,7 @@ public:
                bool offered)
       : ScheduleTraversal(rank, {}, 0), job(job), stage(stage), symbols(module),
         segments(SegmentAttr::getTable(module)), offered(offered),
-        contents(module, job, rank), arena(segments) {}
+        contents(module, symbols, job, rank), arena(segments) {}
 
   LogicalResult follow(ScheduleOp schedule) {
     for (const Call &call : listCalls(schedule)) {
@@ -64,37 +64,35 @@ private:
   void begin(const Call &call);
   void resetSegments();
   void finishCall(ScheduleOp schedule);
-  LogicalResult visit(Operation *command) override;
+  LogicalResult visit(ScheduleCommandOpInterface command) override;
   LogicalResult pass(OnlyOp only) override { return contents.pass(only); }
-  LogicalResult followSend(SendOp send);
-  LogicalResult followReceive(ReceiveOp receive);
-  void followAwait(AwaitOp await);
-  LogicalResult followRun(RunOp run);
+  bool takesPart(ScheduleCommandOpInterface command);
+  bool noteUpload(TransferOp transfer);
+  LogicalResult followEvent(ScheduleCommandOpInterface command, bool isRecord);
+  LogicalResult useSegments(RunOp run, Queue queue);
+  LogicalResult useSegment(RunOp run, Queue queue, int64_t number,
+                           bool isWrite);
+  LogicalResult touch(ScheduleCommandOpInterface command, Queue queue,
+                      const CommandAccess &access);
+  bool writes(ScheduleCommandOpInterface command, const CommandAccess &access,
+              int64_t instance) const;
+  SmallVector<int64_t> listInstances(const CommandAccess &access,
+                                     int64_t ahead) const;
+  LogicalResult meet(ScheduleCommandOpInterface command, Queue queue);
+  LogicalResult keepMessagesInOrder(Operation *op, Queue queue,
+                                    const CommandMessage &message);
+  bool receives(ScheduleCommandOpInterface command) const {
+    CommandReplicas sets = command.getReplicaSets();
+    return sets.from && rank.findSource(sets.from, sets.to).has_value();
+  }
   bool isRunInCall(RunOp run) const;
   LogicalResult checkActions(ScheduleOp schedule);
-  LogicalResult followTransfer(TransferOp transfer);
-  LogicalResult followAllReduce(AllReduceOp reduce);
-  LogicalResult followAllGather(AllGatherOp gather);
-  LogicalResult followBroadcast(BroadcastBytesOp broadcast);
-  LogicalResult followTakeGroup(TakeGroupOp take);
   template <typename OpTy>
   SmallVector<int64_t> findInstances(OpTy move) const;
   LogicalResult followFetch(FetchOp fetch);
   LogicalResult followEvict(EvictOp evict);
   LogicalResult move(Operation *op, Queue queue, ArenaContents::Place place,
                      bool isFetch);
-  LogicalResult useSegment(RunOp run, Queue queue, int64_t number,
-                           bool isWrite);
-  LogicalResult addUpInArena(AllReduceOp reduce, Queue queue);
-  LogicalResult touchAll(
-      Operation *op, Queue queue, PlaceAttr place, int64_t bytes,
-      llvm::function_ref<bool(int64_t)> isWritten = [](int64_t) {
-        return true;
-      });
-  LogicalResult followRecord(RecordOp record);
-  LogicalResult exchange(Operation *op, Queue queue);
-  LogicalResult keepMessagesInOrder(Operation *op, Queue queue, int64_t stage,
-                                    int64_t segment);
 
   int64_t getInstance(int64_t segment, int64_t ahead = 0) const {
     return hfta::getInstance(cast<SegmentAttr>(segments[segment]), now, ahead);
@@ -103,20 +101,6 @@ private:
     return {Space::segment, number, getInstance(number), 0,
             cast<SegmentAttr>(segments[number]).getBytes()};
   }
-  /// Returns the range of a place, for all copies; nothing if it isn't in a
-  /// segment or its image.
-  std::optional<CommandRange> getRange(PlaceAttr place, int64_t bytes,
-                                       int64_t ahead) const {
-    if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
-      return std::nullopt;
-    int64_t number = place.getNumber();
-    int64_t end = place.getStride()
-                      ? cast<SegmentAttr>(segments[number]).getBytes()
-                      : place.getOffset() + bytes;
-    return CommandRange{place.getSpace(), number, getInstance(number, ahead),
-                        place.getOffset(), end};
-  }
-
   const Job &job;
   int64_t stage;
   SymbolTable symbols;
@@ -189,34 +173,111 @@ bool ScheduleWalk::isRunInCall(RunOp run) const {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// Notes that a transfer of a field uploads a micro-batch, and returns whether
+/// it does. Micro-batches that the previous call has uploaded aren't copied
+/// again. Of the next call's, only the first one is uploaded, and only if that
+/// batch is offered.
+bool ScheduleWalk::noteUpload(TransferOp transfer) {
+  int64_t of = now.place + static_cast<int64_t>(transfer.getAhead());
+  auto count = static_cast<int64_t>(own.size());
+  if (of < held || of > count || (of == count && !offered))
+    return false;
+  coming = std::max(coming, of - count + 1);
+  return true;
+}
+
+/// Returns whether the rank does anything for the command. A transfer of a
+/// field is noted.
+bool ScheduleWalk::takesPart(ScheduleCommandOpInterface command) {
+  if (auto transfer = dyn_cast<TransferOp>(*command);
+      transfer && transfer.getFrom().getSpace() == Space::field)
+    return noteUpload(transfer);
+  if (isPastLast(command.getMicroBatchesAhead()))
+    return false;
+  CommandReplicas sets = command.getReplicaSets();
+  return !sets.from || receives(command) || rank.gives(sets.from, sets.to);
+}
+
+LogicalResult ScheduleWalk::followEvent(ScheduleCommandOpInterface command,
+                                        bool isRecord) {
+  std::optional<int64_t> event = findEvent(command);
+  if (!event)
+    return success();
+  if (isRecord)
+    return clocks.record(command, *event);
+  clocks.await(command, *event);
+  return success();
+}
+
+LogicalResult ScheduleWalk::visit(ScheduleCommandOpInterface command) {
+  if (std::optional<CommandEvent> event = command.findEvent())
+    return followEvent(command, event->isRecord);
+  if (!takesPart(command))
+    return success();
+  if (auto fetch = dyn_cast<FetchOp>(*command))
+    return followFetch(fetch);
+  if (auto evict = dyn_cast<EvictOp>(*command))
+    return followEvict(evict);
+  if (auto drop = dyn_cast<DropOp>(*command))
+    return arena.drop(drop, findInstances(drop));
+  Queue queue = clocks.start(command);
+  if (auto run = dyn_cast<RunOp>(*command);
+      run && failed(useSegments(run, queue)))
+    return failure();
+  for (const CommandAccess &access : command.getAccesses())
+    if (failed(touch(command, queue, access)))
+      return failure();
+  if (command.meetsOthers() && failed(meet(command, queue)))
+    return failure();
+  return contents.follow(command, {now, own, microBatches});
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// Checks that messages of one segment between two workers stay in order.
+LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
+                                                const CommandMessage &message) {
+  ScheduleClocks::Time now = clocks.getTime(queue);
+  int64_t segment = message.place.getNumber();
+  auto [last, isFirst] =
+      lastMessages.try_emplace({message.isSent, message.stage, segment}, now);
+  if (!isFirst && !clocks.isKnown(queue, last->second))
+    return op->emitOpError(message.isSent ? "sends segment "
+                                          : "receives segment ")
+           << segment << (message.isSent ? " to stage " : " from stage ")
+           << message.stage << " while " << describe(last->second.first)
+           << " may still do so";
+  last->second = now;
+  return success();
+}
+
 /// Checks that queues and events order a collective command after the previous
-/// collective command of the list, so that all ranks run them in one order.
-LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
+/// collective command of the list, so that all ranks run them in one order, and
+/// a message between stages after the previous one of the same segment and
+/// direction.
+LogicalResult ScheduleWalk::meet(ScheduleCommandOpInterface command,
+                                 Queue queue) {
+  if (std::optional<CommandMessage> message = command.findMessage())
+    return keepMessagesInOrder(command, queue, *message);
   if (lastExchange && !clocks.isKnown(queue, *lastExchange))
-    return op->emitOpError("exchanges with other ranks while ")
+    return command->emitOpError("exchanges with other ranks while ")
            << describe(lastExchange->first) << " may still do so";
   lastExchange = clocks.getTime(queue);
   return success();
 }
 
-/// Checks that messages of one segment between two workers stay in order.
-LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
-                                                int64_t stage,
-                                                int64_t segment) {
-  ScheduleClocks::Time now = clocks.getTime(queue);
-  bool sends = isa<SendOp>(op);
-  auto [last, isFirst] = lastMessages.try_emplace({sends, stage, segment}, now);
-  if (!isFirst && !clocks.isKnown(queue, last->second))
-    return op->emitOpError(sends ? "sends segment " : "receives segment ")
-           << segment << (sends ? " to stage " : " from stage ") << stage
-           << " while " << describe(last->second.first) << " may still do so";
-  last->second = now;
-  return success();
-}
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
 
-LogicalResult ScheduleWalk::followRun(RunOp run) {
+LogicalResult ScheduleWalk::useSegments(RunOp run, Queue queue) {
   auto task = symbols.lookup<TaskOp>(run.getTask());
-  Queue queue = clocks.start(run);
   if (run->getParentOfType<CaseOp>())
     placesOf[run].insert(now.place);
   for (int64_t number : task.getReads())
@@ -225,7 +286,84 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
   for (int64_t number : task.getWrites())
     if (failed(useSegment(run, queue, number, /*isWrite=*/true)))
       return failure();
-  return contents.run(run, task, now);
+  return success();
+}
+
+/// Notes an access of a segment at its current place.
+LogicalResult ScheduleWalk::useSegment(RunOp run, Queue queue, int64_t number,
+                                       bool isWrite) {
+  if (arena.isResident(number))
+    return clocks.touch(run, queue, getSegment(number), isWrite);
+  ArenaContents::Place place = {number, getInstance(number)};
+  auto task = symbols.lookup<TaskOp>(run.getTask());
+  if (failed(arena.use(run, task, place, isWrite)))
+    return failure();
+  auto [begin, end] = *arena.find(place);
+  return clocks.touch(run, queue,
+                      {Space::segment, CommandRange::kArena, 0, begin, end},
+                      isWrite);
+}
+
+SmallVector<int64_t> ScheduleWalk::listInstances(const CommandAccess &access,
+                                                 int64_t ahead) const {
+  int64_t number = access.place.getNumber();
+  switch (access.instances) {
+  case CommandAccess::Instances::current:
+    return {getInstance(number, ahead)};
+  case CommandAccess::Instances::first:
+    return {0};
+  case CommandAccess::Instances::all:
+    return llvm::to_vector(
+        llvm::seq<int64_t>(cast<SegmentAttr>(segments[number]).getInstances()));
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+/// Returns whether the rank writes the instance; otherwise it only reads it.
+bool ScheduleWalk::writes(ScheduleCommandOpInterface command,
+                          const CommandAccess &access, int64_t instance) const {
+  switch (access.kind) {
+  case CommandAccess::Kind::read:
+    return false;
+  case CommandAccess::Kind::write:
+  case CommandAccess::Kind::readWrite:
+    return true;
+  case CommandAccess::Kind::byMicroBatch:
+    return instance < microBatches && !llvm::is_contained(own, instance);
+  case CommandAccess::Kind::byReplicas:
+    return receives(command);
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+/// Notes an access of a place, for all copies.
+LogicalResult ScheduleWalk::touch(ScheduleCommandOpInterface command,
+                                  Queue queue, const CommandAccess &access) {
+  PlaceAttr place = access.place;
+  if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
+    return success();
+  int64_t number = place.getNumber();
+  bool isInArena =
+      place.getSpace() == Space::segment && !arena.isResident(number);
+  int64_t end = place.getStride()
+                    ? cast<SegmentAttr>(segments[number]).getBytes()
+                    : place.getOffset() + access.bytes;
+  for (int64_t instance :
+       listInstances(access, command.getMicroBatchesAhead())) {
+    CommandRange range = {place.getSpace(), number, instance, place.getOffset(),
+                          end};
+    bool isWrite = writes(command, access, instance);
+    bool isRead = !isWrite || access.kind == CommandAccess::Kind::readWrite;
+    if (isInArena) {
+      if (failed(arena.access(command, {number, instance}, isRead, isWrite)))
+        return failure();
+      auto [first, last] = *arena.find({number, instance});
+      range = {Space::segment, CommandRange::kArena, 0, first, last};
+    }
+    if (failed(clocks.touch(command, queue, range, isWrite)))
+      return failure();
+  }
+  return success();
 }
 
 /// Checks that each command in a case of actions ran for all of the worker's
@@ -243,124 +381,16 @@ LogicalResult ScheduleWalk::checkActions(ScheduleOp schedule) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
-  auto ahead = static_cast<int64_t>(transfer.getAhead());
-  int64_t of = now.place + ahead, count = own.size();
-  bool isField = transfer.getFrom().getSpace() == Space::field;
-  if (isField && of < held)
-    return success();
-  // Only the first micro-batch of the next batch is uploaded, and only if that
-  // is offered.
-  bool isPast =
-      isField ? of > count || (of == count && !offered) : isPastLast(ahead);
-  if (isPast)
-    return success();
-  Queue queue = clocks.start(transfer);
-  auto bytes = static_cast<int64_t>(transfer.getBytes());
-  if (std::optional<CommandRange> from =
-          getRange(transfer.getFrom(), bytes, ahead);
-      from && failed(clocks.touch(transfer, queue, *from, /*isWrite=*/false)))
-    return failure();
-  if (std::optional<CommandRange> to = getRange(transfer.getTo(), bytes, ahead);
-      to && failed(clocks.touch(transfer, queue, *to, /*isWrite=*/true)))
-    return failure();
-  if (isField)
-    coming = std::max(coming, of - count + 1);
-  return contents.transfer(transfer, now);
-}
+//===----------------------------------------------------------------------===//
+// Moves between the arena and the store
+//===----------------------------------------------------------------------===//
 
-/// Notes an access of a range in all instances of a segment.
-LogicalResult
-ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
-                       int64_t bytes,
-                       llvm::function_ref<bool(int64_t)> isWritten) {
-  auto segment = cast<SegmentAttr>(segments[place.getNumber()]);
-  CommandRange range = {Space::segment, place.getNumber(), 0, place.getOffset(),
-                        place.getOffset() + bytes};
-  for (; range.instance < segment.getInstances(); ++range.instance)
-    if (failed(clocks.touch(op, queue, range, isWritten(range.instance))))
-      return failure();
-  return success();
-}
-
-/// Notes that the rank sends the data of its own micro-batches and receives
-/// those of the others.
-LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
-  Queue queue = clocks.start(gather);
-  auto isReceived = [&](int64_t number) {
-    return number < microBatches && !llvm::is_contained(own, number);
-  };
-  if (failed(touchAll(gather, queue, gather.getAt(), gather.getBytes(),
-                      isReceived)) ||
-      failed(exchange(gather, queue)))
-    return failure();
-  return contents.gather(gather, own, microBatches);
-}
-
-LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
-  Queue queue = clocks.start(reduce);
-  PlaceAttr through = reduce.getThrough();
-  int64_t received =
-      cast<SegmentAttr>(segments[through.getNumber()]).getBytes();
-  bool isResident = arena.isResident(reduce.getAt().getNumber());
-  if (failed(isResident
-                 ? touchAll(reduce, queue, reduce.getAt(), reduce.getBytes())
-                 : addUpInArena(reduce, queue)) ||
-      failed(touchAll(reduce, queue, through, received)) ||
-      failed(exchange(reduce, queue)))
-    return failure();
-  return contents.addUp(reduce);
-}
-
-/// Notes accesses of all instances, at their current places in the arena.
-LogicalResult ScheduleWalk::addUpInArena(AllReduceOp reduce, Queue queue) {
-  int64_t number = reduce.getAt().getNumber();
-  auto segment = cast<SegmentAttr>(segments[number]);
-  for (int64_t instance = 0; instance < segment.getInstances(); ++instance) {
-    if (failed(arena.addUp(reduce, {number, instance})))
-      return failure();
-    auto [begin, end] = *arena.find({number, instance});
-    if (failed(
-            clocks.touch(reduce, queue,
-                         {Space::segment, CommandRange::kArena, 0, begin, end},
-                         /*isWrite=*/true)))
-      return failure();
-  }
-  return success();
-}
-
-/// Notes a broadcast, unless the rank neither sends nor receives.
-LogicalResult ScheduleWalk::followBroadcast(BroadcastBytesOp broadcast) {
-  bool receives = rank.findSource(broadcast).has_value();
-  if (!receives && !rank.gives(broadcast))
-    return success();
-  Queue queue = clocks.start(broadcast);
-  std::optional<CommandRange> range =
-      getRange(broadcast.getAt(), broadcast.getBytes(), 0);
-  range->instance = 0;
-  if (failed(clocks.touch(broadcast, queue, *range, receives)) ||
-      failed(exchange(broadcast, queue)))
-    return failure();
-  return contents.broadcast(broadcast, receives);
-}
-
-LogicalResult ScheduleWalk::followTakeGroup(TakeGroupOp take) {
-  PlaceAttr at = take.getAt();
-  Queue queue = clocks.start(take);
-  std::optional<CommandRange> range = getRange(at, take.getBytes(), 0);
-  if (failed(touchAll(take, queue, at, range->end - range->begin)))
-    return failure();
-  return contents.takeGroup(take);
-}
-
-/// Returns the instances that a command moves: that of the current micro-batch,
-/// or all if there is none. Returns none for micro-batches after the last one.
+/// Returns the instances that a command moves: that of its micro-batch, or all
+/// if there is none.
 template <typename OpTy>
 SmallVector<int64_t> ScheduleWalk::findInstances(OpTy move) const {
   auto ahead = static_cast<int64_t>(move.getAhead());
   int64_t number = move.getSegment();
-  if (isPastLast(ahead))
-    return {};
   if (now.isInMicroBatches)
     return {getInstance(number, ahead)};
   return llvm::to_vector(llvm::seq<int64_t>(
@@ -382,7 +412,8 @@ LogicalResult ScheduleWalk::followFetch(FetchOp fetch) {
   SmallVector<int64_t> instances = findInstances(fetch);
   if (failed(arena.fetch(fetch, instances)))
     return failure();
-  contents.fetch(fetch);
+  if (failed(contents.follow(fetch, {now, own, microBatches})))
+    return failure();
   if (fetch.getContents() == Contents::undefined)
     return success();
   Queue queue = clocks.start(fetch);
@@ -405,54 +436,9 @@ LogicalResult ScheduleWalk::followEvict(EvictOp evict) {
   return success();
 }
 
-/// Notes an access of a segment at its current place.
-LogicalResult ScheduleWalk::useSegment(RunOp run, Queue queue, int64_t number,
-                                       bool isWrite) {
-  if (arena.isResident(number))
-    return clocks.touch(run, queue, getSegment(number), isWrite);
-  ArenaContents::Place place = {number, getInstance(number)};
-  auto task = symbols.lookup<TaskOp>(run.getTask());
-  if (failed(arena.use(run, task, place, isWrite)))
-    return failure();
-  auto [begin, end] = *arena.find(place);
-  return clocks.touch(run, queue,
-                      {Space::segment, CommandRange::kArena, 0, begin, end},
-                      isWrite);
-}
-
-LogicalResult ScheduleWalk::followSend(SendOp send) {
-  Queue queue = clocks.start(send);
-  std::optional<CommandRange> range =
-      getRange(send.getAt(), send.getBytes(), 0);
-  if (failed(clocks.touch(send, queue, *range, /*isWrite=*/false)) ||
-      failed(keepMessagesInOrder(send, queue, send.getStage(), range->number)))
-    return failure();
-  return contents.send(send, now);
-}
-
-LogicalResult ScheduleWalk::followReceive(ReceiveOp receive) {
-  auto ahead = static_cast<int64_t>(receive.getAhead());
-  if (isPastLast(ahead))
-    return success();
-  Queue queue = clocks.start(receive);
-  std::optional<CommandRange> range =
-      getRange(receive.getAt(), receive.getBytes(), ahead);
-  if (failed(clocks.touch(receive, queue, *range, /*isWrite=*/true)) ||
-      failed(keepMessagesInOrder(receive, queue, receive.getStage(),
-                                 range->number)))
-    return failure();
-  return contents.receive(receive, now);
-}
-
-LogicalResult ScheduleWalk::followRecord(RecordOp record) {
-  std::optional<int64_t> event = getEvent(record);
-  return event ? clocks.record(record, *event) : success();
-}
-
-void ScheduleWalk::followAwait(AwaitOp await) {
-  if (std::optional<int64_t> event = getEvent(await))
-    clocks.await(await, *event);
-}
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
 
 /// Returns whether the runtime initializes a segment's memory. It doesn't if a
 /// task always writes the memory before another one reads it.
@@ -512,45 +498,6 @@ void ScheduleWalk::finishCall(ScheduleOp schedule) {
   now.first += own.size();
   held = coming;
   coming = 0;
-}
-
-LogicalResult ScheduleWalk::visit(Operation *command) {
-  if (auto run = dyn_cast<RunOp>(command))
-    return followRun(run);
-  if (auto transfer = dyn_cast<TransferOp>(command))
-    return followTransfer(transfer);
-  if (auto fill = dyn_cast<FillOp>(command)) {
-    if (failed(
-            touchAll(fill, clocks.start(fill), fill.getTo(), fill.getBytes())))
-      return failure();
-    return contents.fill(fill);
-  }
-  if (auto reduce = dyn_cast<AllReduceOp>(command))
-    return followAllReduce(reduce);
-  if (auto gather = dyn_cast<AllGatherOp>(command))
-    return followAllGather(gather);
-  if (auto broadcast = dyn_cast<BroadcastBytesOp>(command))
-    return followBroadcast(broadcast);
-  if (auto take = dyn_cast<TakeGroupOp>(command))
-    return followTakeGroup(take);
-  if (auto fetch = dyn_cast<FetchOp>(command))
-    return followFetch(fetch);
-  if (auto evict = dyn_cast<EvictOp>(command))
-    return followEvict(evict);
-  if (auto drop = dyn_cast<DropOp>(command))
-    return arena.drop(drop, findInstances(drop));
-  if (auto send = dyn_cast<SendOp>(command))
-    return followSend(send);
-  if (auto receive = dyn_cast<ReceiveOp>(command))
-    return followReceive(receive);
-  if (auto record = dyn_cast<RecordOp>(command))
-    return followRecord(record);
-  if (auto await = dyn_cast<AwaitOp>(command)) {
-    followAwait(await);
-    return success();
-  }
-  return command->emitOpError("is a command that the verifier of schedules "
-                              "doesn't know");
 }
 
 static LogicalResult verify(ScheduleOp schedule, const Job &job) {

@@ -56,7 +56,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{must gather at least one byte, got 0}}
+    // expected-error @+1 {{expected 'bytes' of at least 1, got 0}}
     hfta.all_gather 0 at #hfta.place<segment, 1, 0> {queue = 2}
   }
 }

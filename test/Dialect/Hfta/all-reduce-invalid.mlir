@@ -119,7 +119,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    // expected-error @+1 {{expected two places in segments, got #hfta.place<host, 0, 0, 4096> and #hfta.place<segment, 1, 0>}}
+    // expected-error @+1 {{expected a place in a segment, got #hfta.place<host, 0, 0, 4096>}}
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<host, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }

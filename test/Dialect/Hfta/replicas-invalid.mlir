@@ -263,7 +263,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{expected at least one byte, got 0}}
+    // expected-error @+1 {{expected 'bytes' of at least 1, got 0}}
     hfta.broadcast_bytes 0 at <segment, 1, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -590,7 +590,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{needs a group's number, got -1}}
+    // expected-error @+1 {{expected 'group' of at least 0, got -1}}
     hfta.take_group -1 64 at <segment, 2, 0>
   }
 }

@@ -362,7 +362,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
-  // expected-error @+1 {{'hfta.run' op expects parent op to be one of 'hfta.schedule, hfta.repeat, hfta.every, hfta.case, hfta.only'}}
+  // expected-error @+1 {{stands in no schedule, nor in a command that contains commands}}
   hfta.run @"task/forward.0"
 }
 
@@ -377,7 +377,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{must copy at least one byte, got 0}}
+    // expected-error @+1 {{expected 'bytes' of at least 1, got 0}}
     hfta.transfer 0 from #hfta.place<host, 0, 0> to #hfta.place<segment, 0, 0>
   }
 }
@@ -425,7 +425,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{can't look back, got ahead = -1}}
+    // expected-error @+1 {{expected 'ahead' of at least 0, got -1}}
     hfta.transfer 8 from #hfta.place<port, 0, 0> to #hfta.place<segment, 0, 0> {ahead = -1}
   }
 }
@@ -489,7 +489,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{must fill at least one byte, got -8}}
+    // expected-error @+1 {{expected 'bytes' of at least 1, got -8}}
     hfta.fill -8 at #hfta.place<segment, 0, 0>
   }
 }
@@ -521,7 +521,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs an event's number, got -1}}
+    // expected-error @+1 {{expected 'event' of at least 0, got -1}}
     hfta.record -1
   }
 }

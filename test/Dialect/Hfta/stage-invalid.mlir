@@ -32,7 +32,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.send, C1.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{expected at least one byte, got 0}}
+    // expected-error @+1 {{expected 'bytes' of at least 1, got 0}}
     hfta.send 0 at #hfta.place<segment, 0, 0> to stage 1 {queue = 3}
   }
 }
@@ -72,7 +72,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.receive, C1.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got 1}}
+    // expected-error @+1 {{needs a micro-batch to look ahead from, got ahead = 1}}
     hfta.receive 64 at #hfta.place<segment, 0, 0> from stage 1 {queue = 4, ahead = 1}
   }
 }
@@ -92,7 +92,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.record, C3.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{expected at least one instance, and 'ahead' of at least 0, got 0 and 0}}
+    // expected-error @+1 {{expected 'instances' of at least 1, got 0}}
     hfta.record 1 {instances = 0}
   }
 }
@@ -102,7 +102,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.await, as of hfta.record.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{expected at least one instance, and 'ahead' of at least 0, got 1 and -1}}
+    // expected-error @+1 {{expected 'ahead' of at least 0, got -1}}
     hfta.await 1 {ahead = -1}
   }
 }

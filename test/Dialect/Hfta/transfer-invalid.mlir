@@ -75,7 +75,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.fetch, C4.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs places for 1 to 1 instances of segment 1, got 0}}
+    // expected-error @+1 {{expected 'instances' of at least 1, got 0}}
     hfta.fetch 1 at 0 contents zeros {instances = 0}
   }
 }
@@ -108,7 +108,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.fetch, C6.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got 1}}
+    // expected-error @+1 {{needs a micro-batch to look ahead from, got ahead = 1}}
     hfta.fetch 1 at 0 contents zeros {ahead = 1}
   }
 }
@@ -119,7 +119,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got -1}}
+      // expected-error @+1 {{expected 'ahead' of at least 0, got -1}}
       hfta.fetch 1 at 0 contents zeros {ahead = -1}
     }
   }
@@ -229,7 +229,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.drop, (C6) of hfta.fetch.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got 2}}
+    // expected-error @+1 {{needs a micro-batch to look ahead from, got ahead = 2}}
     hfta.drop 1 {ahead = 2}
   }
 }
@@ -249,7 +249,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.repeat, C3.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{over turns can't be for 0 copies at a time}}
+    // expected-error @+1 {{expected 'copies' of at least 1, got 0}}
     hfta.repeat turns of 0 {
     }
   }

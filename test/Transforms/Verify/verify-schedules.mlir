@@ -34,8 +34,9 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   }
   hfta.schedule @step keeps [] {
     hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    // An attribute that the op doesn't define has no effect.
     // expected-error @+1 {{reads bytes of segment 0 that queue 1 may still be writing}}
-    hfta.run @"task/forward.0"
+    hfta.run @"task/forward.0" {ahead = 100 : i64}
   }
 }
 

@@ -9,7 +9,8 @@ using namespace mlir::hfta;
 /// such segment.
 static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
   ArrayAttr segments = SegmentAttr::getTable(op);
-  if (!segments || place.getNumber() >= static_cast<int64_t>(segments.size()))
+  int64_t number = place.getNumber();
+  if (!segments || number < 0 || number >= int64_t(segments.size()))
     return nullptr;
   return cast<SegmentAttr>(segments[place.getNumber()]);
 }
@@ -17,15 +18,6 @@ static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
 //===----------------------------------------------------------------------===//
 // Collective commands of ranks
 //===----------------------------------------------------------------------===//
-
-/// Checks the queue of a command that sends. Such a command waits for other
-/// ranks, so it mustn't be in the host's queue, which would block.
-template <typename OpTy>
-static LogicalResult verifyPostingQueue(OpTy op) {
-  if (op.getQueue() == 0)
-    return op.emitOpError("needs a queue above 0, which is the host's own");
-  return verifyQueue(op);
-}
 
 /// Checks a collective command, which all ranks must run equally often, so that
 /// it can't be in a repeat. With `mayTakeTurns` it may be in turns of a given
@@ -40,7 +32,7 @@ static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
       return op.emitOpError("stands in a repeat over ")
              << stringifyRepeatKind(outer.getOver())
              << ", which ranks repeat different numbers of times";
-  return verifyPostingQueue(op);
+  return success();
 }
 
 /// Checks that all replicas have the segment of a command in which all take
@@ -56,13 +48,9 @@ static LogicalResult verifyAllHold(Operation *op, PlaceAttr place) {
 
 LogicalResult AllReduceOp::verify() {
   PlaceAttr at = getAt();
-  if (at.getSpace() != Space::segment ||
-      getThrough().getSpace() != Space::segment)
-    return emitOpError("expected two places in segments, got ")
-           << at << " and " << getThrough();
   int64_t block = at.getStride();
   if (auto bytes = static_cast<int64_t>(getBytes());
-      block < 1 || bytes < 1 || bytes % block != 0)
+      block < 1 || bytes % block != 0)
     return emitOpError("must add up whole blocks of ")
            << block << " bytes, got " << bytes << " bytes";
   SegmentAttr segment = getSegment(*this, at);
@@ -82,8 +70,7 @@ AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return emitOpError("adds with ")
            << getTaskAttr() << ", which doesn't add segment " << through
            << " to segment " << at;
-  if (failed(verifyPlace(*this, getAt(), getBytes(), /*mayBeInArena=*/true)) ||
-      failed(verifyPlace(*this, getThrough(), getAt().getStride())))
+  if (failed(verifyPlace(*this, getThrough(), getAt().getStride())))
     return failure();
   SegmentAttr sums = getSegment(*this, getAt());
   if (sums && !sums.isOfGroups())
@@ -100,18 +87,19 @@ AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyAllHold(*this, getThrough());
 }
 
-LogicalResult AllGatherOp::verify() {
-  if (getAt().getSpace() != Space::segment)
-    return emitOpError("expected a place in a segment, got ") << getAt();
-  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
-    return emitOpError("must gather at least one byte, got ") << bytes;
-  return verifyOnce(*this);
+/// The sums, and the memory through which other ranks' sums come.
+SmallVector<CommandAccess> AllReduceOp::getAccesses() {
+  SegmentAttr received = getSegment(*this, getThrough());
+  return {{CommandAccess::Kind::readWrite, getAt().withoutStride(),
+           int64_t(getBytes()), CommandAccess::Instances::all},
+          {CommandAccess::Kind::write, getThrough().withoutStride(),
+           received ? received.getBytes() : 0, CommandAccess::Instances::all}};
 }
+
+LogicalResult AllGatherOp::verify() { return verifyOnce(*this); }
 
 LogicalResult
 AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  if (failed(verifyPlace(*this, getAt(), getBytes())))
-    return failure();
   SegmentAttr segment = getSegment(*this, getAt());
   if (segment && segment.getRole() != Role::exchange)
     return emitOpError("expected a segment of role exchange, got segment ")
@@ -120,18 +108,17 @@ AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return verifyAllHold(*this, getAt());
 }
 
-/// Checks a place in a segment. If it has a stride, it is a place of each copy,
-/// and must be within each copy's slab if the segment has slabs.
+SmallVector<CommandAccess> AllGatherOp::getAccesses() {
+  return {{CommandAccess::Kind::byMicroBatch, getAt().withoutStride(),
+           int64_t(getBytes()), CommandAccess::Instances::all}};
+}
+
+/// Checks that a place with a stride, one place per copy, is within each copy's
+/// slab if the segment has slabs.
 template <typename OpTy>
 static LogicalResult verifyCopiesPlace(OpTy op) {
   PlaceAttr at = op.getAt();
-  if (at.getSpace() != Space::segment)
-    return op.emitOpError("expected a place in a segment, got ") << at;
   auto bytes = static_cast<int64_t>(op.getBytes());
-  if (bytes < 1)
-    return op.emitOpError("expected at least one byte, got ") << bytes;
-  if (failed(verifyPlace(op, at, bytes)))
-    return failure();
   SegmentAttr segment = getSegment(op, at);
   if (at.getStride() == 0 || !segment)
     return success();
@@ -171,11 +158,7 @@ static LogicalResult verifyForAllCopies(OpTy op) {
   return success();
 }
 
-LogicalResult BroadcastBytesOp::verify() {
-  if (failed(verifyForAllCopies(*this)))
-    return failure();
-  return verifyPostingQueue(*this);
-}
+LogicalResult BroadcastBytesOp::verify() { return verifyForAllCopies(*this); }
 
 LogicalResult
 BroadcastBytesOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
@@ -207,13 +190,16 @@ BroadcastBytesOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return success();
 }
 
-LogicalResult TakeGroupOp::verify() {
-  if (auto group = static_cast<int64_t>(getGroup()); group < 0)
-    return emitOpError("needs a group's number, got ") << group;
-  if (failed(verifyForAllCopies(*this)))
-    return failure();
-  return verifyQueue(*this);
+SmallVector<CommandAccess> BroadcastBytesOp::getAccesses() {
+  return {{CommandAccess::Kind::byReplicas, getAt(), int64_t(getBytes()),
+           CommandAccess::Instances::first}};
 }
+
+CommandReplicas BroadcastBytesOp::getReplicaSets() {
+  return {/*runs=*/{}, getFrom(), getTo()};
+}
+
+LogicalResult TakeGroupOp::verify() { return verifyForAllCopies(*this); }
 
 LogicalResult
 TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
@@ -227,6 +213,11 @@ TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return success();
 }
 
+SmallVector<CommandAccess> TakeGroupOp::getAccesses() {
+  return {{CommandAccess::Kind::write, getAt(), int64_t(getBytes()),
+           CommandAccess::Instances::all}};
+}
+
 //===----------------------------------------------------------------------===//
 // Messages between stages
 //===----------------------------------------------------------------------===//
@@ -234,10 +225,6 @@ TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
 /// Checks a send or a receive.
 template <typename OpTy>
 static LogicalResult verifyMessage(OpTy op) {
-  if (op.getAt().getSpace() != Space::segment)
-    return op.emitOpError("expected a place in a segment, got ") << op.getAt();
-  if (auto bytes = static_cast<int64_t>(op.getBytes()); bytes < 1)
-    return op.emitOpError("expected at least one byte, got ") << bytes;
   auto stage = static_cast<int64_t>(op.getStage());
   auto schedule = op->template getParentOfType<ScheduleOp>();
   if (stage < 0 || stage == static_cast<int64_t>(schedule.getStage()))
@@ -247,30 +234,42 @@ static LogicalResult verifyMessage(OpTy op) {
   if (getTurns(op))
     return op.emitOpError(
         "is for all copies, but stands in turns of some of them");
-  return verifyPostingQueue(op);
+  return success();
 }
 
 LogicalResult SendOp::verify() { return verifyMessage(*this); }
 
 LogicalResult
 SendOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  if (failed(verifyPlace(*this, getAt(), getBytes())))
-    return failure();
   return verifyAllHold(*this, getAt());
 }
 
+SmallVector<CommandAccess> SendOp::getAccesses() {
+  return {{CommandAccess::Kind::read, getAt(), int64_t(getBytes())}};
+}
+
+std::optional<CommandMessage> SendOp::findMessage() {
+  return CommandMessage{int64_t(getStage()), /*isSent=*/true, getAt(),
+                        int64_t(getBytes())};
+}
+
 LogicalResult ReceiveOp::verify() {
-  auto ahead = static_cast<int64_t>(getAhead());
-  if (ahead < 0 || (ahead > 0 && !isInMicroBatches(*this)))
-    return emitOpError("needs a micro-batch to look ahead from, and cannot "
-                       "look back; got ")
-           << ahead;
+  if (getAhead() > 0 && !isInMicroBatches(*this))
+    return emitOpError("needs a micro-batch to look ahead from, got ahead = ")
+           << getAhead();
   return verifyMessage(*this);
 }
 
 LogicalResult
 ReceiveOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  if (failed(verifyPlace(*this, getAt(), getBytes())))
-    return failure();
   return verifyAllHold(*this, getAt());
+}
+
+SmallVector<CommandAccess> ReceiveOp::getAccesses() {
+  return {{CommandAccess::Kind::write, getAt(), int64_t(getBytes())}};
+}
+
+std::optional<CommandMessage> ReceiveOp::findMessage() {
+  return CommandMessage{int64_t(getStage()), /*isSent=*/false, getAt(),
+                        int64_t(getBytes())};
 }

@@ -147,10 +147,7 @@ LogicalResult TaskOp::verifyRegions() {
 /// Checks that a region contains only commands.
 static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
-    if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp,
-             BroadcastBytesOp, TakeGroupOp, SendOp, ReceiveOp, RecordOp,
-             AwaitOp, FetchOp, EvictOp, DropOp, RepeatOp, EveryOp, OnlyOp,
-             ActionsOp>(op))
+    if (!isa<ScheduleCommandOpInterface>(op))
       return op.emitOpError(
           "stands in a schedule, which may hold only commands");
   return success();
@@ -214,24 +211,19 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
           kept.insert(number);
       }
   });
-  // Ignore segments that don't exist, as the command's own verifier reports
-  // these.
-  auto keep = [&](PlaceAttr at) {
-    if (at.getNumber() >= 0 && at.getNumber() < int64_t(segments.size()))
-      kept.insert(at.getNumber());
-  };
-  walk([&](AllReduceOp reduce) {
-    int64_t number = reduce.getAt().getNumber();
-    bool isElsewhere = number >= 0 && number < int64_t(segments.size()) &&
-                       !getSegment(number).isResident();
-    if (!isElsewhere || !getTurns(reduce))
-      keep(reduce.getAt());
+  walk([&](ScheduleCommandOpInterface command) {
+    if (!command.isForAll())
+      return;
+    for (const CommandAccess &access : command.getAccesses()) {
+      int64_t number = access.place.getNumber();
+      // The command's own verifier reports segments that don't exist.
+      if (access.place.getSpace() != Space::segment || number < 0 ||
+          number >= int64_t(segments.size()))
+        continue;
+      if (getSegment(number).isResident() || !getTurns(command))
+        kept.insert(number);
+    }
   });
-  walk([&](AllGatherOp gather) { keep(gather.getAt()); });
-  walk([&](BroadcastBytesOp broadcast) { keep(broadcast.getAt()); });
-  walk([&](TakeGroupOp take) { keep(take.getAt()); });
-  walk([&](SendOp send) { keep(send.getAt()); });
-  walk([&](ReceiveOp receive) { keep(receive.getAt()); });
   // Such a schedule has sums of gradients or moments for another schedule, or
   // gets them from one.
   if (getKind() == schedules::kAccumulate || getKind() == schedules::kUpdate)
@@ -310,11 +302,12 @@ LogicalResult EveryOp::verify() {
   return success();
 }
 
+bool EveryOp::isConditional() { return true; }
+
 LogicalResult EveryOp::verifyRegions() { return verifyCommands(getBody()); }
 
 LogicalResult RepeatOp::verify() {
-  if (auto copies = getCopies();
-      copies && (getOver() != RepeatKind::turns || int64_t(*copies) < 1))
+  if (auto copies = getCopies(); copies && getOver() != RepeatKind::turns)
     return emitOpError("over ")
            << stringifyRepeatKind(getOver()) << " can't be for "
            << int64_t(*copies) << " copies at a time";
@@ -327,6 +320,10 @@ LogicalResult RepeatOp::verify() {
 }
 
 LogicalResult RepeatOp::verifyRegions() { return verifyCommands(getBody()); }
+
+bool OnlyOp::isConditional() { return true; }
+
+CommandReplicas OnlyOp::getReplicaSets() { return {getReplicas(), {}, {}}; }
 
 /// Checks constraint (C2) of `hfta.only`.
 LogicalResult OnlyOp::verify() {
@@ -342,12 +339,11 @@ LogicalResult OnlyOp::verifyRegions() {
   if (failed(verifyCommands(getBody())))
     return failure();
   Operation *wrong = nullptr;
-  walk([&](Operation *op) {
-    auto repeat = dyn_cast<RepeatOp>(op);
-    bool isOfAll = isa<AllReduceOp, AllGatherOp, BroadcastBytesOp, TakeGroupOp,
-                       SendOp, ReceiveOp>(op);
-    if (isOfAll || (repeat && repeat.getOver() == RepeatKind::micro_batches))
-      wrong = op;
+  walk([&](ScheduleCommandOpInterface command) {
+    auto repeat = dyn_cast<RepeatOp>(*command);
+    if (command.isForAll() ||
+        (repeat && repeat.getOver() == RepeatKind::micro_batches))
+      wrong = command;
     return wrong ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!wrong)
@@ -391,7 +387,7 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (getTurns(*this) && !task.getByCopies())
     return emitOpError("stands in turns, but task ")
            << getTaskAttr() << " can't run by copies";
-  return verifyQueue(*this);
+  return success();
 }
 
 LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
@@ -424,52 +420,32 @@ static bool isOfCaller(PlaceAttr place) {
 }
 
 LogicalResult TransferOp::verify() {
-  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
-    return emitOpError("must copy at least one byte, got ") << bytes;
   if (isOfCaller(getTo()))
     return emitOpError("can't write to ")
            << getTo() << ", which belongs to the caller";
   if (getFrom().getSpace() != Space::segment &&
       getTo().getSpace() != Space::segment)
     return emitOpError("must begin or end in a segment");
-  if (auto ahead = static_cast<int64_t>(getAhead()); ahead < 0)
-    return emitOpError("can't look back, got ahead = ") << ahead;
-  return verifyQueue(*this);
+  return success();
 }
 
-LogicalResult
-TransferOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  if (failed(verifyPlace(*this, getFrom(), getBytes())))
-    return failure();
-  return verifyPlace(*this, getTo(), getBytes());
+SmallVector<CommandAccess> TransferOp::getAccesses() {
+  auto bytes = static_cast<int64_t>(getBytes());
+  return {{CommandAccess::Kind::read, getFrom(), bytes},
+          {CommandAccess::Kind::write, getTo(), bytes}};
 }
 
-LogicalResult FillOp::verify() {
-  if (getTo().getSpace() != Space::segment)
-    return emitOpError("expected a place in a segment, got ") << getTo();
-  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
-    return emitOpError("must fill at least one byte, got ") << bytes;
-  return verifyQueue(*this);
+SmallVector<CommandAccess> FillOp::getAccesses() {
+  return {{CommandAccess::Kind::write, getAt().withoutStride(),
+           int64_t(getBytes()), CommandAccess::Instances::all}};
 }
 
-LogicalResult
-FillOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  return verifyPlace(*this, getTo(), getBytes());
+std::optional<CommandEvent> RecordOp::findEvent() {
+  return CommandEvent{int64_t(getEvent()), int64_t(getInstances()),
+                      /*isRecord=*/true};
 }
 
-template <typename OpTy>
-static LogicalResult verifyEvent(OpTy op) {
-  if (auto event = static_cast<int64_t>(op.getEvent()); event < 0)
-    return op.emitOpError("needs an event's number, got ") << event;
-  auto instances = static_cast<int64_t>(op.getInstances());
-  auto ahead = static_cast<int64_t>(op.getAhead());
-  if (instances < 1 || ahead < 0)
-    return op.emitOpError("expected at least one instance, and 'ahead' of at "
-                          "least 0, got ")
-           << instances << " and " << ahead;
-  return verifyQueue(op);
+std::optional<CommandEvent> AwaitOp::findEvent() {
+  return CommandEvent{int64_t(getEvent()), int64_t(getInstances()),
+                      /*isRecord=*/false};
 }
-
-LogicalResult RecordOp::verify() { return verifyEvent(*this); }
-
-LogicalResult AwaitOp::verify() { return verifyEvent(*this); }

@@ -26,15 +26,13 @@ static std::optional<int64_t> findTurnCopies(Operation *op) {
   return std::nullopt;
 }
 
-/// Checks constraints (C6) and (C7) of `hfta.fetch`, and that device and queue
-/// exist.
+/// Checks constraints (C6) and (C7) of `hfta.fetch`.
 template <typename OpTy>
 static LogicalResult verifyPosition(OpTy op) {
-  auto ahead = static_cast<int64_t>(op.getAhead());
-  if (ahead < 0 || (ahead > 0 && !isInMicroBatches(op)))
-    return op.emitOpError("needs a micro-batch to look ahead from, and cannot "
-                          "look back; got ")
-           << ahead;
+  if (op.getAhead() > 0 && !isInMicroBatches(op))
+    return op.emitOpError(
+               "needs a micro-batch to look ahead from, got ahead = ")
+           << op.getAhead();
   for (auto outer = op->template getParentOfType<EveryOp>(); outer;
        outer = outer->template getParentOfType<EveryOp>())
     if (outer.choosesCopies())
@@ -42,7 +40,7 @@ static LogicalResult verifyPosition(OpTy op) {
                  "is for all copies of a turn, but stands in commands for "
                  "copies that are '")
              << stringifyDueKind(outer.getWhich()) << "'";
-  return verifyQueue(op);
+  return success();
 }
 
 /// Checks that the segment exists and isn't resident, and constraint (C8) of
@@ -114,7 +112,7 @@ FetchOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
     return failure();
   int64_t most = ::getSegment(*this).getInstances();
   auto instances = static_cast<int64_t>(getInstances());
-  if (instances < 1 || instances > most)
+  if (instances > most)
     return emitOpError("needs places for 1 to ")
            << most << " instances of segment " << getSegment() << ", got "
            << instances;

@@ -21,16 +21,6 @@ bool isInMicroBatches(Operation *command);
 LogicalResult verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
                           bool mayBeInArena = false);
 
-template <typename OpTy>
-LogicalResult verifyQueue(OpTy op) {
-  auto device = static_cast<int64_t>(op.getDevice());
-  auto queue = static_cast<int64_t>(op.getQueue());
-  if (device < 0 || queue < 0)
-    return op.emitOpError("needs a device and a queue, got ")
-           << device << " and " << queue;
-  return success();
-}
-
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_DIALECT_HFTA_IR_SCHEDULEVERIFIERS_H

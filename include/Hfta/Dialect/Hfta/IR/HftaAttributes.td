@@ -367,6 +367,13 @@ def Hfta_PlaceAttr : Hfta_Attr<"Place", "place"> {
                         "int64_t":$offset,
                         DefaultValuedParameter<"int64_t", "0">:$stride);
   let assemblyFormat = "`<` $space `,` $number `,` $offset (`,` $stride^)? `>`";
+  let extraClassDeclaration = [{
+    /// Returns the first copy's place alone.
+    PlaceAttr withoutStride() const {
+      return get(getContext(), getSpace(), getNumber(), getOffset(),
+                 /*stride=*/0);
+    }
+  }];
 }
 
 def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "values over which commands are repeated", [

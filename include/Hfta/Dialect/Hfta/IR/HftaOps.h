@@ -3,6 +3,7 @@
 #ifndef HFTA_DIALECT_HFTA_IR_HFTAOPS_H
 #define HFTA_DIALECT_HFTA_IR_HFTAOPS_H
 
+#include "Hfta/Dialect/Hfta/IR/HftaCommands.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/IR/HftaInterfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

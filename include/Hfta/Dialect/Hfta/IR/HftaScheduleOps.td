@@ -8,6 +8,7 @@
 #define HFTA_SCHEDULE_OPS
 
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+include "Hfta/Dialect/Hfta/IR/HftaCommandInterface.td"
 
 def Hfta_TaskOp : Hfta_Op<"task", [
     Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
@@ -114,11 +115,14 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
   let hasRegionVerifier = 1;
 }
 
-/// A command for a queue of a device.
-class Hfta_CommandOp<string mnemonic, list<Trait> traits = []>
+/// A command for a queue of a device: append `place` to its arguments.
+/// `overrides` are the methods of ScheduleCommandOpInterface that it defines
+/// itself.
+class Hfta_CommandOp<string mnemonic, list<Trait> traits = [],
+                     list<string> overrides = []>
     : Hfta_Op<mnemonic, !listconcat(traits, [
-        ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp",
-                     "OnlyOp"]>])> {
+        DeclareOpInterfaceMethods<Hfta_ScheduleCommandOpInterface,
+                                  overrides>])> {
   dag place = (ins DefaultValuedAttr<I64Attr, "0">:$device,
                    DefaultValuedAttr<I64Attr, "0">:$queue);
 }
@@ -144,8 +148,7 @@ def Hfta_RunOp : Hfta_CommandOp<"run", [
   let assemblyFormat = "$task attr-dict";
 }
 
-def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Hfta_TransferOp : Hfta_CommandOp<"transfer", [], ["getAccesses"]> {
   let summary = "Copy bytes from one place to another";
   let description = [{
     Uses the instances of the micro-batch that is `ahead` places after the
@@ -171,8 +174,7 @@ def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
   let hasVerifier = 1;
 }
 
-def Hfta_FillOp : Hfta_CommandOp<"fill", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Hfta_FillOp : Hfta_CommandOp<"fill", [], ["getAccesses"]> {
   let summary = "Fill a place with zeros";
   let description = [{
     Fills a place with zeros, in all instances of the segment.
@@ -184,13 +186,13 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
 
     Example: `hfta.fill 64 at #hfta.place<segment, 7, 0>`
   }];
-  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$to), place);
-  let assemblyFormat = "$bytes `at` $to attr-dict";
-  let hasVerifier = 1;
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$at), place);
+  let assemblyFormat = "$bytes `at` $at attr-dict";
 }
 
 def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+    ["getAccesses"]> {
   let summary = "All-reduce: add up the groups' sums of all ranks";
   let description = [{
     Adds up bytes of a segment with an instance for each group. Afterwards the
@@ -227,7 +229,8 @@ def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
 }
 
 def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+    ["getAccesses"]> {
   let summary = "All-gather: exchange the values of all ranks' micro-batches";
   let description = [{
     Exchanges bytes of a segment that has an instance for each micro-batch of a
@@ -248,7 +251,8 @@ def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
 }
 
 def Hfta_BroadcastBytesOp : Hfta_CommandOp<"broadcast_bytes", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+    ["getAccesses", "getReplicaSets"]> {
   let summary = "Broadcast bytes from some replicas to others";
   let description = [{
     Sends bytes of a segment's first instance. Each rank that has a replica of
@@ -279,7 +283,8 @@ def Hfta_BroadcastBytesOp : Hfta_CommandOp<"broadcast_bytes", [
 }
 
 def Hfta_TakeGroupOp : Hfta_CommandOp<"take_group", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+    ["getAccesses"]> {
   let summary = "Take one group's sums instead of the sums of all groups";
   let description = [{
     For a segment with an instance for each group: afterwards the first instance
@@ -303,7 +308,8 @@ def Hfta_TakeGroupOp : Hfta_CommandOp<"take_group", [
 }
 
 def Hfta_SendOp : Hfta_CommandOp<"send", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+    ["getAccesses", "findMessage"]> {
   let summary = "Send the bytes of a place to another stage";
   let description = [{
     For a micro-batch, sends its instance to that worker of the stage that has
@@ -327,7 +333,8 @@ def Hfta_SendOp : Hfta_CommandOp<"send", [
 }
 
 def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+    ["getAccesses", "findMessage"]> {
   let summary = "Receive the bytes of a place from another stage";
   let description = [{
     Receives what `hfta.send` of the other stage sends, for the micro-batch that
@@ -345,7 +352,7 @@ def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
   let hasVerifier = 1;
 }
 
-def Hfta_RecordOp : Hfta_CommandOp<"record"> {
+def Hfta_RecordOp : Hfta_CommandOp<"record", [], ["findEvent"]> {
   let summary = "Record an event: the queue has done all commands before this one";
   let description = [{
     In commands of a micro-batch, `instances` events from this number on take
@@ -364,10 +371,9 @@ def Hfta_RecordOp : Hfta_CommandOp<"record"> {
                             DefaultValuedAttr<I64Attr, "1">:$instances,
                             DefaultValuedAttr<I64Attr, "0">:$ahead), place);
   let assemblyFormat = "$event attr-dict";
-  let hasVerifier = 1;
 }
 
-def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
+def Hfta_AwaitOp : Hfta_CommandOp<"await", [], ["findEvent"]> {
   let summary = "Make the queue wait for an event";
   let description = [{
     The queue waits for the last recording of the event that the host has issued
@@ -379,11 +385,11 @@ def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
                             DefaultValuedAttr<I64Attr, "1">:$instances,
                             DefaultValuedAttr<I64Attr, "0">:$ahead), place);
   let assemblyFormat = "$event attr-dict";
-  let hasVerifier = 1;
 }
 
 def Hfta_ActionsOp : Hfta_Op<"actions", [
-    NoTerminator, SingleBlock, NoRegionArguments, ParentOneOf<["ScheduleOp"]>]> {
+    NoTerminator, SingleBlock, NoRegionArguments, ParentOneOf<["ScheduleOp"]>,
+    DeclareOpInterfaceMethods<Hfta_ScheduleCommandOpInterface>]> {
   let summary = "Run commands for micro-batches in a given order";
   let description = [{
     `order` lists actions, each two numbers: a case and the place of a
@@ -416,7 +422,8 @@ def Hfta_ActionsOp : Hfta_Op<"actions", [
 }
 
 def Hfta_CaseOp : Hfta_Op<"case", [
-    NoTerminator, SingleBlock, NoRegionArguments, HasParent<"ActionsOp">]> {
+    NoTerminator, SingleBlock, NoRegionArguments, HasParent<"ActionsOp">,
+    DeclareOpInterfaceMethods<Hfta_ScheduleCommandOpInterface>]> {
   let summary = "The commands of one kind of action";
   let description = [{
     Constraints:
@@ -430,7 +437,7 @@ def Hfta_CaseOp : Hfta_Op<"case", [
 
 def Hfta_RepeatOp : Hfta_Op<"repeat", [
     NoTerminator, SingleBlock, NoRegionArguments,
-    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
+    DeclareOpInterfaceMethods<Hfta_ScheduleCommandOpInterface>]> {
   let summary = "Run commands several times";
   let description = [{
     Over `micro_batches`, the commands run once for each of a step's
@@ -467,7 +474,8 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
 
 def Hfta_EveryOp : Hfta_Op<"every", [
     NoTerminator, SingleBlock, NoRegionArguments,
-    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
+    DeclareOpInterfaceMethods<Hfta_ScheduleCommandOpInterface,
+                              ["isConditional"]>]> {
   let summary = "Run commands only in every p-th step, by each copy's period p";
   let description = [{
     `period` names a hyper-parameter: a number of steps, one per copy. With s
@@ -511,6 +519,8 @@ def Hfta_EveryOp : Hfta_Op<"every", [
 
 def Hfta_OnlyOp : Hfta_Op<"only", [
     NoTerminator, SingleBlock, NoRegionArguments,
+    DeclareOpInterfaceMethods<Hfta_ScheduleCommandOpInterface,
+                              ["isConditional", "getReplicaSets"]>,
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
   let summary = "Run commands only on some replicas";
   let description = [{
