@@ -94,6 +94,7 @@ def add_tool(name, folder, options=""):
 add_tool("hfta-opt", config.hfta_tools_dir, " --verify-roundtrip" if roundtrip else "")
 add_tool("hftac", config.hfta_tools_dir)
 add_tool("hftac-scratch", config.hfta_tools_dir)
+add_tool("hftac-scratch-command", config.hfta_tools_dir)
 for tool in ("FileCheck", "not", "count", "split-file", "llc", "llvm-nm", "llvm-readelf",
              "llvm-size", "mlir-translate"):
     add_tool(tool, config.llvm_tools_dir)
@@ -109,6 +110,8 @@ config.substitutions.append(
 config.substitutions.append(("%source", config.hfta_source_dir))
 config.substitutions.append(
     ("%runtime_archive", os.path.join(config.hfta_tools_dir, "..", "lib", "libhfta_runtime.a")))
+config.substitutions.append(
+    ("%records", os.path.join(config.hfta_tools_dir, "..", "unittests", "Settings", "records")))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%python", config.python))
 sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
