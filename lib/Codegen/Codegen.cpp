@@ -217,22 +217,36 @@ namespace {
 /// function with the same arguments.
 struct LibraryFunction {
   llvm::StringLiteral name;
-  /// 'i' for int, 'l' for int64_t, 'p' for a pointer, "" for void.
+  /// 'i' for int, 'l' for int64_t, 'd' for double, 'p' for a pointer, "" for
+  /// void.
   llvm::StringLiteral result;
-  llvm::StringLiteral parameters; ///< one letter for each; also 'd' for double
+  llvm::StringLiteral parameters; ///< one letter for each
 };
 } // namespace
 
 /// All functions of hfta/embed.h that have an instance as first argument.
 static constexpr LibraryFunction libraryFunctions[] = {
-    {"destroy", "", "p"},     {"message", "p", "p"},
-    {"copies", "l", "p"},     {"batch", "l", "p"},
-    {"steps", "l", "p"},      {"step", "i", "ppp"},
-    {"offer", "", "pp"},      {"accumulate", "i", "ppp"},
-    {"update", "i", "p"},     {"set_learning_rate", "i", "pld"},
-    {"set_live", "i", "ppl"}, {"evaluate", "i", "pplpp"},
-    {"infer", "i", "pp"},     {"tensor", "i", "plpp"},
-    {"save", "i", "pp"},      {"load", "i", "pp"},
+    {"destroy", "", "p"},
+    {"message", "p", "p"},
+    {"copies", "l", "p"},
+    {"batch", "l", "p"},
+    {"steps", "l", "p"},
+    {"step", "i", "ppp"},
+    {"offer", "", "pp"},
+    {"accumulate", "i", "ppp"},
+    {"update", "i", "p"},
+    {"set_learning_rate", "i", "pld"},
+    {"set_hyper_parameter", "i", "plpd"},
+    {"hyper_parameter", "d", "plp"},
+    {"set_horizon", "i", "pll"},
+    {"set_steps", "i", "pl"},
+    {"restart", "i", "ppl"},
+    {"set_live", "i", "ppl"},
+    {"evaluate", "i", "pplpp"},
+    {"infer", "i", "pp"},
+    {"tensor", "i", "plpp"},
+    {"save", "i", "pp"},
+    {"load", "i", "pp"},
 };
 
 static llvm::Type *getType(llvm::IRBuilder<> &builder, char letter) {

@@ -45,6 +45,12 @@ hfta_status @_accumulate(@ *instance, const void *const *inputs,
                          double *losses);
 hfta_status @_update(@ *instance);
 hfta_status @_set_learning_rate(@ *instance, int64_t copy, double rate);
+hfta_status @_set_hyper_parameter(@ *instance, int64_t copy, const char *name,
+                                  double value);
+double @_hyper_parameter(const @ *instance, int64_t copy, const char *name);
+hfta_status @_set_horizon(@ *instance, int64_t copy, int64_t steps);
+hfta_status @_set_steps(@ *instance, int64_t steps);
+hfta_status @_restart(@ *instance, const int32_t *copies, int64_t count);
 hfta_status @_set_live(@ *instance, const int32_t *copies, int64_t count);
 hfta_status @_evaluate(@ *instance, const void *const *inputs,
                        int64_t valid_samples, double *losses, double *metrics);

@@ -138,6 +138,49 @@ hfta_status hfta_instance_update(hfta_instance *instance);
 hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
                                             int64_t copy, double rate);
 
+/// Sets a hyper-parameter of a copy, from the next call on, in place of the
+/// job's number: one that `info --json` lists for each copy, such as "lr" or
+/// "weight_decay", or "seed", which decides initial weights
+/// (hfta_instance_restart) and later random numbers. HFTA_USAGE if there is no
+/// such copy or name, or for a number that isn't finite; a period must be a
+/// whole number of at least 1, a seed a whole number below 2^53. Ranges of the
+/// job's language aren't checked, and numbers that hftac derives from others,
+/// such as K-FAC's kl_clip from the momentum, don't change with them.
+/// HFTA_UNSUPPORTED for a number that has no effect in the program, such as the
+/// rate of a dropout that is 0 in all copies of the job. With several ranks,
+/// all of them must set the same numbers.
+hfta_status hfta_instance_set_hyper_parameter(hfta_instance *instance,
+                                              int64_t copy, const char *name,
+                                              double value);
+
+/// Returns a copy's hyper-parameter; NaN if there is no such copy or name, or
+/// for a seed of 2^53 or more.
+double hfta_instance_hyper_parameter(const hfta_instance *instance,
+                                     int64_t copy, const char *name);
+
+/// Sets the number of steps after which a copy's schedules of learning rate and
+/// damping end; 0: hfta_options.total_steps.
+hfta_status hfta_instance_set_horizon(hfta_instance *instance, int64_t copy,
+                                      int64_t steps);
+
+/// Sets the number of steps done, by which the next call's random numbers,
+/// learning rates and periods go. Copies that are at different steps are run by
+/// calls of their own, each after hfta_instance_set_live and this function.
+/// HFTA_USAGE if the number is negative.
+hfta_status hfta_instance_set_steps(hfta_instance *instance, int64_t steps);
+
+/// Gives some copies the initial weights, statistics and optimizer state that
+/// they would have in a new instance with their present hyper-parameters.
+/// `copies` are as in hfta_instance_set_live; which copies run, and the number
+/// of steps done, stay as they are. Withdraws an offered batch; allocates
+/// memory for the largest tensor and for all that copies share. HFTA_USAGE if
+/// `copies` is wrong or gradients are accumulated. HFTA_UNSUPPORTED if all
+/// copies share a value that training changes, such as running statistics of
+/// layers that they have in common. After another failure, the state of
+/// `copies` is undefined: restart them again, or load a checkpoint.
+hfta_status hfta_instance_restart(hfta_instance *instance,
+                                  const int32_t *copies, int64_t count);
+
 /// Chooses the copies that run from the next call on: `count` numbers of
 /// copies, at least one, in ascending order. At first all copies run. Copies
 /// that don't run keep their state, which checkpoints still contain; their
@@ -172,10 +215,12 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
                                  const char *name, hfta_tensor_info *out);
 
 /// Writes a checkpoint of the current step, such as folder/step-00000100,
-/// completely or not at all; creates `folder` if it doesn't exist. An older
-/// checkpoint of the same step is replaced; other checkpoints stay. Fails while
-/// a training (hfta_train) uses the folder. With several ranks only rank 0
-/// writes the checkpoint, and all ranks return its result.
+/// completely or not at all. It has one number of steps and none of the numbers
+/// that hfta_instance_set_hyper_parameter and hfta_instance_set_horizon have
+/// set: set these again after a load. Creates `folder` if it doesn't exist. An
+/// older checkpoint of the same step is replaced; other checkpoints stay. Fails
+/// while a training (hfta_train) uses the folder. With several ranks only rank
+/// 0 writes the checkpoint, and all ranks return its result.
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder);
 
 /// Loads the newest checkpoint in `folder`, or `folder` itself if it is a

@@ -39,10 +39,6 @@ hfta_status hfta_instance_reset(hfta_instance *instance);
 /// Sets the number of steps after which a cosine schedule ends.
 void hfta_instance_set_total_steps(hfta_instance *instance, int64_t steps);
 
-/// Sets the number of steps done, after a checkpoint was loaded: the next step
-/// is number `steps` + 1.
-void hfta_instance_set_steps(hfta_instance *instance, int64_t steps);
-
 /// Sets `*out` to the learning rate that a copy's next update uses. HFTA_USAGE
 /// for a cosine schedule if the number of steps is unknown.
 hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,

@@ -362,7 +362,7 @@ static hfta_status load_all(load *self, const char *folder) {
   if (status == HFTA_OK)
     status = share_numbers(self);
   if (status == HFTA_OK)
-    hfta_instance_set_steps(instance, self->steps);
+    status = hfta_instance_set_steps(instance, self->steps);
   return status;
 }
 

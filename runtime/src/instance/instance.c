@@ -1,6 +1,7 @@
 //===- instance.c - Memory and state of an instance -----------------------===//
 
 #include "device/target.h"
+#include "instance/hyper_parameters.h"
 #include "instance/join.h"
 #include "instance/parts.h"
 #include "instance/seat.h"
@@ -32,7 +33,7 @@ static hfta_status allocate_tables(hfta_instance *instance) {
     instance->forced_rates[copy] = NAN;
     instance->reports[copy] = HFTA_NO_REPORT;
   }
-  return HFTA_OK;
+  return hfta_instance_copy_hyper_parameters(instance);
 }
 
 /// Makes the workload's copies the live ones. If some task can't run for a part
@@ -378,6 +379,9 @@ void hfta_instance_destroy(hfta_instance *instance) {
     free(instance->results);
   free(instance->reports);
   free(instance->forced_rates);
+  free(instance->hyper_parameters);
+  free(instance->seeds);
+  free(instance->horizons);
   free(instance);
 }
 
@@ -523,8 +527,12 @@ void hfta_instance_set_total_steps(hfta_instance *instance, int64_t steps) {
     instance->parts[i]->total_steps = steps;
 }
 
-void hfta_instance_set_steps(hfta_instance *instance, int64_t steps) {
+hfta_status hfta_instance_set_steps(hfta_instance *instance, int64_t steps) {
+  if (steps < 0)
+    return hfta_fail(&instance->error, HFTA_USAGE, "%lld steps can't be done",
+                     (long long)steps);
   instance->steps = steps;
   for (uint32_t i = 1; i < instance->part_count; ++i)
     instance->parts[i]->steps = steps;
+  return HFTA_OK;
 }

@@ -50,8 +50,13 @@ struct hfta_instance {
   hfta_update_report *reports; ///< one report per copy, of its last update
   double *forced_rates; ///< learning rates that the user has set, one per copy;
                         ///< NaN: the schedule's rate holds
-  int64_t steps;        ///< number of steps done
-  int64_t total_steps;  ///< number of steps of the training; 0: unknown
+  /// For each hyper-parameter of the program, one value per copy.
+  double *hyper_parameters;
+  int64_t *seeds;      ///< one per copy
+  int64_t *horizons;   ///< for each copy, the number of steps after which its
+                       ///< schedules end; 0: `total_steps`
+  int64_t steps;       ///< number of steps done
+  int64_t total_steps; ///< number of steps of the training; 0: unknown
   hfta_instance *const *parts; ///< the parts that this instance represents, as
                                ///< the first of them (parts.h)
   uint32_t part_count;         ///< 0: the instance has no parts

@@ -2,20 +2,14 @@
 
 #include "schedule/create.h"
 
+#include "instance/hyper_parameters.h"
 #include "schedule/run.h"
-
-#include <math.h>
 
 static void reset_scalars(hfta_instance *instance) {
   const hfta_program *program = instance->program;
-  const hfta_roles *roles = &program->roles;
-  for (int64_t copy = 0; copy < program->copies; ++copy) {
-    double seed = hfta_program_hyper_parameter(program, "seed", copy, NAN);
-    if (seed == seed)
-      hfta_instance_set_integer(instance, roles->seed, copy, 0, (int64_t)seed);
-  }
+  hfta_instance_write_hyper_parameters(instance);
   for (int64_t m = 0; m < program->micro_batches; ++m)
-    hfta_instance_set_integer(instance, roles->micro_batch, 0, m, m);
+    hfta_instance_set_integer(instance, program->roles.micro_batch, 0, m, m);
 }
 
 /// Resets the instance to step 0 and its initial weights. `is_new`: nothing was

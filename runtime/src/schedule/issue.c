@@ -1,5 +1,6 @@
 //===- issue.c - Issues the commands of a schedule to a device ------------===//
 
+#include "instance/hyper_parameters.h"
 #include "program/command_records.h"
 #include "schedule/run.h"
 #include "schedule/walk.h"
@@ -237,7 +238,7 @@ static void choose(hfta_worker *worker, int64_t number, int32_t copy,
 void hfta_issue_every(const hfta_walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const double *periods =
-      worker->program->hyper_parameters[command->subject].values;
+      hfta_instance_hyper_values(worker->instance, command->subject);
   bool is_for_others = command->bytes == HFTA_DUE_OTHERS;
   bool is_for_all =
       command->bytes == HFTA_DUE_ANY || command->bytes == HFTA_DUE_NONE;

@@ -4,6 +4,7 @@
 
 #include "communicator/tags.h"
 #include "hfta/learning_rate.h"
+#include "instance/hyper_parameters.h"
 #include "instance/parts.h"
 #include "workload/whole_batches.h"
 
@@ -63,14 +64,15 @@ hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
   *out = instance->forced_rates[copy];
   if (!isnan(*out))
     return HFTA_OK;
-  if (hfta_learning_rate_needs_total(&program->learning_rate) &&
-      instance->total_steps <= 0)
+  int64_t horizon = hfta_instance_horizon(instance, copy);
+  if (hfta_learning_rate_needs_total(&program->learning_rate) && horizon <= 0)
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "a cosine schedule needs the number of steps: set "
-                     "hfta_options.total_steps");
-  double rate = hfta_program_hyper_parameter(program, "lr", copy, 0.0);
-  *out = hfta_learning_rate_at(&program->learning_rate, copy, rate,
-                               instance->steps, instance->total_steps);
+                     "hfta_options.total_steps, or a horizon of each copy");
+  double rate = hfta_instance_hyper_parameter(instance, copy, "lr");
+  *out =
+      hfta_learning_rate_at(&program->learning_rate, copy,
+                            isnan(rate) ? 0.0 : rate, instance->steps, horizon);
   return HFTA_OK;
 }
 
@@ -84,28 +86,33 @@ hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
   return HFTA_OK;
 }
 
-/// Writes the damping of all copies, which follows a schedule as learning rates
-/// do, to the host's images. Does nothing without a preconditioner.
+/// Writes the damping of the live copies, which follows a schedule as learning
+/// rates do, to the host's images. Does nothing without a preconditioner.
 static hfta_status set_damping(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   if (program->roles.damping == UINT32_MAX)
     return HFTA_OK;
-  if (hfta_learning_rate_needs_total(&program->damping_schedule) &&
-      instance->total_steps <= 0)
-    return hfta_fail(&instance->error, HFTA_USAGE,
-                     "a cosine schedule of the damping needs the number of "
-                     "steps: set hfta_options.total_steps");
-  for (int64_t copy = 0; copy < program->copies; ++copy)
+  bool needs_horizon =
+      hfta_learning_rate_needs_total(&program->damping_schedule);
+  for (int64_t i = 0; i < instance->live_count; ++i) {
+    int64_t copy = instance->live[i];
+    if (needs_horizon && hfta_instance_horizon(instance, copy) <= 0)
+      return hfta_fail(&instance->error, HFTA_USAGE,
+                       "a cosine schedule of the damping needs the number of "
+                       "steps: set hfta_options.total_steps, or a horizon of "
+                       "each copy");
     hfta_instance_set_real(instance, program->roles.damping, copy,
                            hfta_instance_damping(instance, copy));
+  }
   return HFTA_OK;
 }
 
 double hfta_instance_damping(const hfta_instance *instance, int64_t copy) {
   const hfta_program *program = instance->program;
-  double first = hfta_program_hyper_parameter(program, "damping", copy, NAN);
+  double first = hfta_instance_hyper_parameter(instance, copy, "damping");
   return hfta_learning_rate_at(&program->damping_schedule, copy, first,
-                               instance->steps, instance->total_steps);
+                               instance->steps,
+                               hfta_instance_horizon(instance, copy));
 }
 
 hfta_status hfta_instance_spoil_gradients(hfta_instance *instance,
@@ -143,8 +150,9 @@ hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates) {
   hfta_status status = check_trains(instance);
   if (status == HFTA_OK && instance->has_remains)
     status = clear_own_gradients(instance);
-  for (int64_t copy = 0; updates && copy < program->copies && status == HFTA_OK;
-       ++copy) {
+  for (int64_t i = 0; updates && i < instance->live_count && status == HFTA_OK;
+       ++i) {
+    int64_t copy = instance->live[i];
     double rate;
     status = hfta_instance_learning_rate(instance, copy, &rate);
     if (status == HFTA_OK)

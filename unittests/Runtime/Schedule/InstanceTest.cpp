@@ -382,7 +382,7 @@ TEST(Instance, CosineNeedsALength) {
             HFTA_USAGE);
   EXPECT_STREQ(hfta_instance_message(instance.get()),
                "a cosine schedule needs the number of steps: set "
-               "hfta_options.total_steps");
+               "hfta_options.total_steps, or a horizon of each copy");
   // The refused step left no gradients to which the next step would add.
   InstancePointer other = makeInstance(program.get());
   for (hfta_instance *each : {instance.get(), other.get()}) {

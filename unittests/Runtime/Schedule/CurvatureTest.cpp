@@ -174,7 +174,7 @@ TEST(Curvature, ACosineScheduleOfTheDampingNeedsALength) {
             HFTA_USAGE);
   EXPECT_STREQ(hfta_instance_message(instance.get()),
                "a cosine schedule of the damping needs the number of steps: "
-               "set hfta_options.total_steps");
+               "set hfta_options.total_steps, or a horizon of each copy");
   hfta_instance_set_total_steps(instance.get(), 10);
   EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr), HFTA_OK);
 }
