@@ -35,9 +35,9 @@ install(DIRECTORY examples/embed examples/fashion examples/ranks
   PATTERN "*.md" PATTERN "*.hfta" PATTERN "*.onnx" PATTERN "*.py"
   PATTERN "*.c" PATTERN "CMakeLists.txt"
   PATTERN "__pycache__" EXCLUDE)
-# The reference pages of the dialect and the passes exist only if the target
+# The reference pages of the dialects and the passes exist only if the target
 # `mlir-doc` was built.
-foreach(page Dialect Transforms Conversion Driver)
+foreach(page Dialect GpuDialect Transforms Conversion Pipelines)
   install(FILES ${PROJECT_BINARY_DIR}/docs/Hfta${page}.md
     DESTINATION share/doc/hfta/docs OPTIONAL)
 endforeach()

@@ -1,5 +1,6 @@
 //===- Dialects.cpp - Dialects and their interface models -----------------===//
 
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Target/Target.h"
@@ -106,12 +107,13 @@ static void registerLLVM(DialectRegistry &registry) {
 }
 
 void mlir::hfta::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<HftaDialect, affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  DLTIDialect, func::FuncDialect, index::IndexDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<HftaDialect, hfta_gpu::HftaGpuDialect, affine::AffineDialect,
+              arith::ArithDialect, bufferization::BufferizationDialect,
+              cf::ControlFlowDialect, DLTIDialect, func::FuncDialect,
+              index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+              math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferization(registry);
   registerTiling(registry);
   registerLLVM(registry);
