@@ -4,6 +4,7 @@
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Conversion/LowerGpuKernels/Nvidia/Nvidia.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Pipelines/Pipelines.h"

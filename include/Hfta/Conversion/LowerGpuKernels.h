@@ -19,7 +19,7 @@ class OpPassManager;
 
 namespace mlir::hfta {
 
-#define GEN_PASS_DECL_CONVERTKERNELSTONVVM
+#define GEN_PASS_DECL_CONVERTKERNELSTOGPU
 #define GEN_PASS_DECL_HFTAADDWARPGROUPKERNELS
 #define GEN_PASS_DECL_HFTACHOOSEGPUKERNELS
 #define GEN_PASS_DECL_HFTACOLLECTGPUCODE
@@ -53,8 +53,7 @@ inline constexpr llvm::StringLiteral kRowAxesAttrName = "hfta.row_axes";
 inline constexpr llvm::StringLiteral kRunAttrName = "hfta.run";
 
 /// Attribute of a lowered kernel: the number of threads of a block. A kernel
-/// that isn't converted to NVVM yet has it only if the threads of a block work
-/// together.
+/// without an entry point has it only if the threads of a block work together.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
     "hfta.block_threads";
 /// Unit attribute of a kernel that has become the code of a thread: threads of
@@ -73,18 +72,6 @@ inline constexpr int64_t kMostNarrowElements =
 /// instructions.
 inline constexpr llvm::StringLiteral kWarpGroupsOfAttrName =
     "hfta.warp_groups_of";
-/// Inline assembly by which a thread waits for all products of its warp group.
-/// The sums are its operands and results, so that no use of a sum can move
-/// before the wait.
-inline constexpr llvm::StringLiteral kWaitAssembly =
-    "wgmma.wait_group.sync.aligned 0;";
-/// NVVM's address space of shared memory.
-inline constexpr unsigned kSharedAddressSpace = 3;
-/// The LLVM intrinsic by which some threads of a block wait for each other at a
-/// named barrier. Its arguments are the barrier's number and the number of
-/// threads that wait.
-inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
-    "llvm.nvvm.barrier.cta.sync.aligned.count";
 /// Attribute of a kernel of warp groups: the tensor maps by which a producer
 /// warp copies boxes of the operands to shared memory, while the other warps
 /// compute. It is a list of dictionaries with `argument`, `element_bytes` and,
@@ -118,8 +105,9 @@ struct LowerGpuKernelsOptions : PassPipelineOptions<LowerGpuKernelsOptions> {
       llvm::cl::init(false)};
 };
 
-/// Builds the passes from kernels on tensors to entry points for NVIDIA GPUs,
-/// in the NVVM dialect.
+/// Builds the passes from kernels on tensors to entry points for GPUs, in the
+/// LLVM dialect and the hfta_gpu dialect. A back end for a kind of GPU lowers
+/// the latter.
 void buildLowerGpuKernelsPipeline(OpPassManager &pm,
                                   const LowerGpuKernelsOptions &options);
 

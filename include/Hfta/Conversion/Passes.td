@@ -155,24 +155,25 @@ def HftaDistributeKernels
     "::mlir::tensor::TensorDialect"];
 }
 
-def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Convert kernels, as functions of one GPU thread, to NVVM";
+def ConvertKernelsToGpu : Pass<"convert-kernels-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Convert kernels, as functions of one GPU thread, to LLVM functions";
   let description = [{
     Converts kernels as `convert-kernels-to-llvm` does, but their entry points
-    are launched by an NVIDIA GPU with a grid of (blocks, 1, copies). The
+    are launched by a GPU with a grid of (blocks, 1, copies). What threads do
+    together stays in the `hfta_gpu` dialect, for any kind of GPU. The
     parameters are, for each operand, its address in the launch's first copy and
     the distance in bytes from copy to copy, then memory of which each thread
     takes its own part as scratch memory. A thread computes the element with its
     index, if there is one; if a block's threads work together, all of them run.
     The entry's name is the kernel's without `kernel/`, with `$` for characters
-    that PTX names can't contain. The kernel has it as `hfta.gpu_entry`, and the
+    other than letters, digits and `_`. The kernel has it as `hfta.gpu_entry`, and the
     threads of a block as `hfta.block_threads`. The entry of a kernel with
     `hfta.warp_groups_of` names the entry that it replaces. If such a kernel
     copies by tensor maps (`hfta.tensor_maps`), the maps are its entry's last
     parameter, its shared memory is dynamic (`hfta.shared_bytes`), and the kernel
     that it replaces describes its launch (`hfta.warp_group_launch`). Kernels
     whose threads share sums and divide in f64, or compute several elements, get
-    `nvvm.minctasm`, so that the assembler gives them enough registers.
+    `hfta_gpu.blocks_at_once`, so that the assembler gives them enough registers.
 
     Before:
     ```mlir
@@ -186,7 +187,30 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
         attributes {hfta.block_threads = 256 : i64, hfta.gpu_entry = "forward$0", …}
     llvm.func @forward$0(%x: !llvm.ptr, %x_stride: i64, %out: !llvm.ptr,
                          %out_stride: i64, %scratch: !llvm.ptr)
-        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
+        attributes {hfta_gpu.entry, hfta_gpu.threads = 256 : i32}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::hfta_gpu::HftaGpuDialect"];
+}
+
+def ConvertGpuToNVVM : Pass<"convert-gpu-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Lower what the threads of a GPU do together to NVVM";
+  let description = [{
+    Runs on a module of code for NVIDIA's GPUs. Each op of the `hfta_gpu` dialect
+    becomes the instruction that its description names, and each attribute of an
+    entry point that of the NVVM dialect. Tensor maps get `nvvm.grid_constant`, as
+    the hardware reads them from the memory of the parameter.
+
+    Before:
+    ```mlir
+    llvm.func @forward$0(…) attributes {hfta_gpu.entry, hfta_gpu.threads = 256 : i32} {
+      %0 = hfta_gpu.position thread
+    ```
+    After:
+    ```mlir
+    llvm.func @forward$0(…) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>} {
+      %0 = nvvm.read.ptx.sreg.tid.x : i32
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
@@ -225,13 +249,13 @@ def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    llvm.func @forward$0(…) attributes {nvvm.kernel}
+    llvm.func @forward$0(…) attributes {hfta_gpu.entry}
     llvm.func @forward$0$warp_groups(…)
-        attributes {hfta.warp_groups_of = @forward$0, nvvm.kernel}
+        attributes {hfta.warp_groups_of = @forward$0, hfta_gpu.entry}
     ```
     After, with `warp-groups`:
     ```mlir
-    llvm.func @forward$0(…) attributes {nvvm.kernel} // the second one
+    llvm.func @forward$0(…) attributes {hfta_gpu.entry} // the second one
     ```
   }];
   let options = [
@@ -248,11 +272,11 @@ def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
 
     ```mlir
     llvm.func internal @"kernel/forward.0"(…)
-    llvm.func @forward$0(…) attributes {nvvm.kernel}
+    llvm.func @forward$0(…) attributes {hfta_gpu.entry}
     // becomes
     module @hfta.gpu {
       llvm.func internal @"kernel/forward.0"(…)
-      llvm.func @forward$0(…) attributes {nvvm.kernel}
+      llvm.func @forward$0(…) attributes {hfta_gpu.entry}
     }
     ```
   }];
@@ -264,19 +288,15 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
     Runs on a module of GPU code. Registers are read from an array
     `hfta_emulated_registers`, which the caller of a kernel fills for each thread.
     A function `NAME$call` takes pointers to the parameters of kernel NAME, as the
-    driver does. A kernel whose blocks' threads wait for each other
-    (`nvvm.barrier0`) has a function `NAME$block` instead, and calls the function
-    to which `hfta_emulated_barrier` points. All kernels' shared memory is
-    `hfta_emulated_shared`. The instructions of a warp (`nvvm.mma.sync`,
-    `nvvm.ldmatrix`) or a warp group (`nvvm.wgmma.mma_async`) and asynchronous
-    copies (`nvvm.cp.async.shared.global` of 16 bytes), with the groups, waits and
-    fences of both, are calls by such pointers, too. All other ops of the NVVM
-    dialect are refused.
+    driver does. A kernel whose blocks' threads wait for each other has a function
+    `NAME$block` instead. All kernels' shared memory is `hfta_emulated_shared`.
+    All other ops of the `hfta_gpu` dialect become calls of functions of the
+    emulated driver, to which globals such as `hfta_emulated_barrier` point.
 
     Before:
     ```mlir
-    llvm.func @forward$0(%x: !llvm.ptr, …) attributes {nvvm.kernel} {
-      %0 = nvvm.read.ptx.sreg.tid.x : i32
+    llvm.func @forward$0(%x: !llvm.ptr, …) attributes {hfta_gpu.entry} {
+      %0 = hfta_gpu.position thread
     ```
     After:
     ```mlir
@@ -384,7 +404,7 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     instead: each computes some rows and columns of a tile of a product, or some
     terms of a sum. Then `hfta.items` is the number of threads and
     `hfta.block_threads` the number of a block's threads; all threads of a block
-    have to run, and wait for each other (`nvvm.barrier0`). `hfta.shares_sums` marks
+    have to run, and wait for each other (`hfta_gpu.barrier`). `hfta.shares_sums` marks
     a kernel whose threads share sums. A kernel that replaces another one on chips
     with warp groups (`hfta.warp_groups_of`) has these multiply its tiles; it is an
     error if they can't. If both operands are boxes in memory, a block has another
@@ -414,9 +434,9 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::hfta_gpu::HftaGpuDialect"];
 }
 
 def HftaFuseSumLoops : Pass<"hfta-fuse-sum-loops", "::mlir::func::FuncOp"> {

@@ -4,6 +4,7 @@
 #include "GpuCodegen.h"
 
 #include "Hfta/Conversion/HftaToRuntime.h"
+#include "Hfta/Conversion/LowerGpuKernels/Nvidia/Nvidia.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Dialect/Hfta/Job/Suggestions.h"
 #include "Hfta/Pipelines/Phases.h"
@@ -13,12 +14,9 @@
 
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -251,8 +249,8 @@ static void addGpu(OpPassManager &pm, const PipelineSettings &settings) {
 llvm::ArrayRef<PhaseInfo> CudaTarget::getPhases() const {
   static const PhaseInfo phases[] = {
       {"gpu", PhaseForm::module,
-       "with --target=cuda: kernels in the NVVM dialect", "", addGpu,
-       ExitCode::unsupported},
+       "with --target=cuda: kernels in the LLVM and hfta_gpu dialects", "",
+       addGpu, ExitCode::unsupported},
       {"ptx", PhaseForm::file,
        "with --target=cuda: kernels for one --chip, as text", "", nullptr,
        ExitCode::internal},
@@ -261,15 +259,14 @@ llvm::ArrayRef<PhaseInfo> CudaTarget::getPhases() const {
 }
 
 void CudaTarget::registerDialects(DialectRegistry &registry) const {
-  registry.insert<NVVM::NVVMDialect, nvgpu::NVGPUDialect>();
-  registerNVVMDialectTranslation(registry);
+  registerNvidiaDialects(registry);
 }
 
 void hfta::registerCudaPipelines() {
   PassPipelineRegistration<LowerGpuKernelsOptions>(
       "hfta-gpu-pipeline",
-      "Lower kernels to the NVVM dialect, tasks and variables to the LLVM "
-      "dialect",
+      "Lower kernels, tasks and variables to the LLVM dialect, and what the "
+      "threads of kernels do together to the hfta_gpu dialect",
       buildGpuPipeline);
 }
 

@@ -6,12 +6,13 @@
 #include "Hfta/Codegen/LlvmCode.h"
 #include "Hfta/Codegen/SharedLibrary.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Conversion/LowerGpuKernels/Nvidia/Nvidia.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 #include "Hfta/Support/RunProgram.h"
 #include "Hfta/Support/TemporaryFile.h"
 #include "Hfta/Target/Cuda/Chips.h"
 #include "hfta/program.h"
 
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -76,7 +77,7 @@ static void registerTargets() {
 }
 
 /// Checks that each part defines all symbols that it uses, since parts are
-/// loaded separately. Only memory in NVVM's shared address space may be
+/// loaded separately. Only memory that the threads of a block share may be
 /// undefined: a launch allocates it.
 static LogicalResult checkParts(ModuleOp op, ArrayRef<CodePart> parts) {
   for (const CodePart &part : parts) {
@@ -89,7 +90,7 @@ static LogicalResult checkParts(ModuleOp op, ArrayRef<CodePart> parts) {
       return op.emitError() << llvm::toString(module.takeError());
     for (const llvm::GlobalValue &value : (*module)->global_values())
       if (value.isDeclaration() && !value.getName().starts_with("llvm.") &&
-          value.getAddressSpace() != kSharedAddressSpace)
+          value.getAddressSpace() != hfta_gpu::HftaGpuDialect::kSharedSpace)
         return op.emitError("a part of the kernels lacks '")
                << value.getName() << "'";
   }
@@ -127,8 +128,8 @@ LogicalResult GpuCodeGenerator::prepare(ModuleOp op, const Kind &kind) const {
   passes.addPass(createHftaChooseGpuKernels(choose));
   if (request.emulated)
     passes.addPass(createHftaEmulateGpu());
-  else if (kind.warpGroups)
-    passes.addPass(createConvertNVVMToLLVMPass());
+  else
+    buildNvidiaPipeline(passes, kind.warpGroups);
   return passes.run(op);
 }
 

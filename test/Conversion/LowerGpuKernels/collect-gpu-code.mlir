@@ -9,11 +9,11 @@
 // CHECK: llvm.mlir.global internal constant @table
 // CHECK: llvm.func internal @"kernel/k.0"
 // CHECK: llvm.func @k$0
-// CHECK-SAME: nvvm.kernel
+// CHECK-SAME: hfta_gpu.entry
 
 // EMULATED: llvm.mlir.global external @hfta_emulated_registers() {{.*}} : !llvm.array<4 x i32>
 // EMULATED: llvm.func internal @k$0(%{{[^ ,:]+}}: !llvm.ptr, %[[N:[^ ,:]+]]: i64)
-// EMULATED-NOT: nvvm
+// EMULATED-NOT: hfta_gpu
 // EMULATED: %[[REGISTERS:.+]] = llvm.mlir.addressof @hfta_emulated_registers
 // EMULATED: %[[PLACE:.+]] = llvm.getelementptr %[[REGISTERS]][2]
 // EMULATED: llvm.load %[[PLACE]]
@@ -29,8 +29,8 @@ llvm.func internal @"kernel/k.0"(%x: !llvm.ptr) {
   %0 = llvm.mlir.addressof @table : !llvm.ptr
   llvm.return
 }
-llvm.func @k$0(%x: !llvm.ptr, %n: i64) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 32>} {
-  %0 = nvvm.read.ptx.sreg.ctaid.x : i32
+llvm.func @k$0(%x: !llvm.ptr, %n: i64) attributes {hfta_gpu.entry, hfta_gpu.threads = 32 : i32} {
+  %0 = hfta_gpu.position block
   llvm.call @"kernel/k.0"(%x) : (!llvm.ptr) -> ()
   llvm.return
 }

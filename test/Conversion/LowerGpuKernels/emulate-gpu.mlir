@@ -20,18 +20,18 @@ llvm.mlir.global private @shared_0() {addr_space = 3 : i32, alignment = 16 : i64
 // CHECK: %[[WAIT:.+]] = llvm.load %[[PLACE]]
 // CHECK: llvm.call %[[WAIT]]() : !llvm.ptr, () -> ()
 // CHECK: llvm.func @waits$block(
-llvm.func @waits(%x: !llvm.ptr) attributes {nvvm.kernel} {
+llvm.func @waits(%x: !llvm.ptr) attributes {hfta_gpu.entry} {
   %0 = llvm.mlir.addressof @shared_0 : !llvm.ptr<3>
   %1 = llvm.load %x : !llvm.ptr -> f32
   llvm.store %1, %0 : f32, !llvm.ptr<3>
-  nvvm.barrier0
+  hfta_gpu.barrier
   llvm.return
 }
 // Attributes about a kernel's registers have no effect here.
 // CHECK-LABEL: llvm.func internal @alone(
-// CHECK-NOT: nvvm
+// CHECK-NOT: hfta_gpu
 // CHECK: llvm.func @alone$call(
-llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+llvm.func @alone(%x: !llvm.ptr) attributes {hfta_gpu.blocks_at_once = 4 : i32, hfta_gpu.entry, hfta_gpu.threads = 256 : i32} {
   llvm.return
 }
 
@@ -49,12 +49,11 @@ llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i3
 // CHECK: %[[SUMS:.+]] = llvm.call %[[MULTIPLY]](%[[FACTORS]], {{.*}}%[[WIDE]], %[[WIDE]], %[[WIDE]], %[[WIDE]]) : !llvm.ptr, (i32, i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> !llvm.ptr
 // CHECK: llvm.load %[[SUMS]] : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
 // CHECK: llvm.func @multiplies$block(
-llvm.func @multiplies(%x: !llvm.ptr, %word: i32) attributes {nvvm.kernel} {
+llvm.func @multiplies(%x: !llvm.ptr, %word: i32) attributes {hfta_gpu.entry} {
   %0 = llvm.load %x : !llvm.ptr -> bf16
   %1 = llvm.fpext %0 : bf16 to f32
-  %2 = nvvm.mma.sync A[%word, %word, %word, %word] B[%word, %word] C[%1, %1, %1, %1] {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
-  %3 = llvm.extractvalue %2[0] : !llvm.struct<(f32, f32, f32, f32)>
-  llvm.store %3, %x : f32, !llvm.ptr
+  %2:4 = hfta_gpu.multiply bf16 (%word, %word, %word, %word) (%word, %word) (%1, %1, %1, %1)
+  llvm.store %2#0, %x : f32, !llvm.ptr
   llvm.return
 }
 
@@ -75,11 +74,10 @@ llvm.mlir.global private @shared() {addr_space = 3 : i32, alignment = 16 : i64} 
   %0 = llvm.mlir.undef : !llvm.array<256 x i8>
   llvm.return %0 : !llvm.array<256 x i8>
 }
-llvm.func @reads(%x: !llvm.ptr) attributes {nvvm.kernel} {
+llvm.func @reads(%x: !llvm.ptr) attributes {hfta_gpu.entry} {
   %0 = llvm.mlir.addressof @shared : !llvm.ptr<3>
-  %1 = nvvm.ldmatrix %0 {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<col>, num = 2 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
-  %2 = llvm.extractvalue %1[1] : !llvm.struct<(i32, i32)>
-  llvm.store %2, %x : i32, !llvm.ptr
+  %1:2 = hfta_gpu.load_matrices %0 transposed : i32, i32
+  llvm.store %1#1, %x : i32, !llvm.ptr
   llvm.return
 }
 
@@ -101,11 +99,11 @@ llvm.func @reads(%x: !llvm.ptr) attributes {nvvm.kernel} {
 // CHECK: llvm.mlir.addressof @hfta_emulated_wait_for_copies
 // CHECK: llvm.call %{{.+}}(%[[LEFT]]) : !llvm.ptr, (i32) -> ()
 // CHECK: llvm.func @copies$block(
-llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes {nvvm.kernel} {
-  nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %some : !llvm.ptr<3>, !llvm.ptr<1>, i32
-  nvvm.cp.async.shared.global %to, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
-  nvvm.cp.async.commit.group
-  nvvm.cp.async.wait.group 2
+llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes {hfta_gpu.entry} {
+  hfta_gpu.begin_copy %to from %from count %some
+  hfta_gpu.begin_copy %to from %from
+  hfta_gpu.commit_copies
+  hfta_gpu.wait_for_copies but 2
   llvm.return
 }
 
@@ -119,7 +117,7 @@ llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes
 // CHECK: %[[SUMS:.+]] = llvm.alloca %{{.+}} x !llvm.struct<(f32, f32, f32, f32)>
 // CHECK: llvm.mlir.addressof @hfta_emulated_fence
 // CHECK: llvm.call %{{.+}}() : !llvm.ptr, () -> ()
-// CHECK-NOT: nvvm
+// CHECK-NOT: hfta_gpu
 // CHECK: llvm.store %{{.+}}, %[[SUMS]]
 // CHECK: %[[SHARED:.+]] = llvm.mlir.addressof @hfta_emulated_shared : !llvm.ptr<3>
 // CHECK: %[[FACTORS:.+]] = llvm.mlir.constant(0 : i{{.+}}) : i32
@@ -133,47 +131,52 @@ llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes
 // CHECK: %[[KNOWN:.+]] = llvm.call %{{.+}}() : !llvm.ptr, () -> !llvm.ptr
 // CHECK: llvm.load %[[KNOWN]] : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
 // CHECK: llvm.func @multiplies_shared$block(
-llvm.func @multiplies_shared(%lhs: i64, %rhs: i64, %x: !llvm.ptr) attributes {nvvm.kernel} {
+llvm.func @multiplies_shared(%lhs: i64, %rhs: i64, %x: !llvm.ptr) attributes {hfta_gpu.entry} {
   %0 = llvm.load %x : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
-  nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-  nvvm.wgmma.fence.aligned
-  %1 = nvvm.wgmma.mma_async %lhs, %rhs, %0, #nvvm.shape<m = 64, n = 8, k = 16>, D [<f32>, <one>], A [<bf16>, <one>, <row>], B [<bf16>, <one>, <row>] : !llvm.struct<(f32, f32, f32, f32)> -> !llvm.struct<(f32, f32, f32, f32)>
-  nvvm.wgmma.commit.group.sync.aligned
-  %2 = llvm.extractvalue %1[0] : !llvm.struct<(f32, f32, f32, f32)>
-  %3 = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3" %2, %2, %2, %2 : (f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
-  llvm.store %3, %x : !llvm.struct<(f32, f32, f32, f32)>, !llvm.ptr
+  hfta_gpu.publish_stores
+  hfta_gpu.begin_products
+  %1 = hfta_gpu.multiply_shared bf16 %lhs, %rhs, %0 rhs_transposed : !llvm.struct<(f32, f32, f32, f32)>
+  hfta_gpu.commit_products
+  hfta_gpu.wait_for_product_groups but 1
+  %2 = hfta_gpu.wait_for_products %1 : !llvm.struct<(f32, f32, f32, f32)>
+  llvm.store %2, %x : !llvm.struct<(f32, f32, f32, f32)>, !llvm.ptr
   llvm.return
 }
 
 // -----
 
-llvm.func @overwrites(%lhs: i64, %rhs: i64, %x: !llvm.ptr) attributes {nvvm.kernel} {
-  %0 = llvm.load %x : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
-  // expected-error @+1 {{isn't emulated}}
-  %1 = nvvm.wgmma.mma_async %lhs, %rhs, %0, #nvvm.shape<m = 64, n = 8, k = 16>, D [<f32>, <zero>], A [<bf16>, <one>, <row>], B [<bf16>, <one>, <row>] : !llvm.struct<(f32, f32, f32, f32)> -> !llvm.struct<(f32, f32, f32, f32)>
+// Threads wait at a barrier in memory for each other and for boxes. The driver
+// gets five coordinates, whatever the number of a box's dimensions, and the
+// address of the box's own map.
+// CHECK-LABEL: llvm.func internal @boxes(
+// CHECK-SAME: %[[TO:[^ ,:]+]]: !llvm.ptr<3>, %[[BARRIER:[^ ,:]+]]: !llvm.ptr<3>, %[[I:[^ ,:]+]]: i32, %[[MAPS:[^ ,:]+]]: !llvm.ptr)
+// CHECK: llvm.mlir.addressof @hfta_emulated_initialise_barrier
+// CHECK: llvm.mlir.addressof @hfta_emulated_numbered_barrier
+// CHECK: llvm.mlir.addressof @hfta_emulated_arrive_expecting
+// CHECK: %[[MAP:.+]] = llvm.getelementptr %[[MAPS]][128]
+// CHECK: %[[DIMENSIONS:.+]] = llvm.mlir.constant(2 : i{{.+}}) : i32
+// CHECK: %[[NONE:.+]] = llvm.mlir.constant(0 : i{{.+}}) : i32
+// CHECK: llvm.mlir.addressof @hfta_emulated_begin_bulk_copy
+// CHECK: llvm.call %{{.+}}(%{{.+}}, %[[MAP]], %{{.+}}, %[[DIMENSIONS]], %[[I]], %[[I]], %[[NONE]], %{{.+}}, %{{.+}})
+// CHECK: llvm.mlir.addressof @hfta_emulated_wait_for_phase
+// CHECK: llvm.mlir.addressof @hfta_emulated_arrive
+// CHECK: llvm.func @boxes$block(
+llvm.func @boxes(%to: !llvm.ptr<3>, %barrier: !llvm.ptr<3>, %i: i32, %maps: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<320 x i8>}) attributes {hfta.map_count = 2 : i32, hfta_gpu.entry} {
+  hfta_gpu.init_mbarrier %barrier arrivals 1
+  hfta_gpu.publish_mbarriers
+  hfta_gpu.barrier number 1 threads 64
+  hfta_gpu.arrive_expecting %barrier bytes 1024
+  hfta_gpu.begin_box_copy %to from %maps map 1 at (%i, %i) counts %barrier
+  hfta_gpu.wait_for_phase %barrier parity %i
+  hfta_gpu.arrive %barrier
   llvm.return
 }
 
 // -----
 
-llvm.func @copies_words(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) attributes {nvvm.kernel} {
+llvm.func @k(%x: !llvm.ptr) attributes {hfta_gpu.entry} {
+  %memory = builtin.unrealized_conversion_cast %x : !llvm.ptr to memref<4xf32>
   // expected-error @+1 {{isn't emulated}}
-  nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
-  llvm.return
-}
-
-// -----
-
-llvm.func @reads_bytes(%row: !llvm.ptr<3>) attributes {nvvm.kernel} {
-  // expected-error @+1 {{isn't emulated}}
-  %0 = nvvm.ldmatrix %row {eltType = #nvvm.ld_st_matrix_elt_type<b8>, layout = #nvvm.mma_layout<col>, num = 1 : i32, shape = #nvvm.ld_st_matrix_shape<m = 16, n = 16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
-  llvm.return
-}
-
-// -----
-
-llvm.func @k(%x: !llvm.ptr, %id: i32) attributes {nvvm.kernel} {
-  // expected-error @+1 {{isn't emulated}}
-  nvvm.barrier id = %id
+  %0 = hfta_gpu.address %memory : memref<4xf32> -> !llvm.ptr
   llvm.return
 }

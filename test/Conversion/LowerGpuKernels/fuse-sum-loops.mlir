@@ -23,7 +23,7 @@ func.func @two(%x: memref<64xf32>, %lane: index) {
     scf.yield %s : f32
   }
   memref.store %a, %shared[%lane] : memref<4xf32, 3>
-  nvvm.barrier
+  hfta_gpu.barrier
   %start = arith.negf %one : f32
   %b = scf.for %i = %lane to %c64 step %c4 iter_args(%sum = %start) -> f32 {
     %e = memref.load %x[%i] : memref<64xf32>

@@ -1,13 +1,14 @@
 // RUN: hfta-opt %s -hfta-kernels-to-threads | FileCheck %s -enable-var-scope
 
-// Factors of f16 are copied as they are, and words of two of them are vectors to the
-// instruction; what a kernel has computed is rounded once more, which changes nothing.
+// Factors of f16 are copied as they are; what a kernel has computed is rounded once more,
+// which changes nothing.
 // CHECK-LABEL: func.func private @half_factors(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<16x32xf16>, %[[W:[^ ,:]+]]: memref<16x32xf32>
-// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 8 {bypassL1} : memref<16x32xf16> to memref<512xf16, 3>
+// CHECK: hfta_gpu.address %{{.+}} : memref<512xf16, 3> -> !llvm.ptr<3>
+// CHECK: hfta_gpu.address %[[X]][{{.+}}] : memref<16x32xf16> -> !llvm.ptr
+// CHECK: hfta_gpu.begin_copy
 // CHECK: arith.truncf %{{.+}} : f32 to f16
-// CHECK: llvm.bitcast %{{.+}} : i32 to vector<2xf16>
-// CHECK: nvvm.mma.sync A[{{.*}}] B[{{.*}}] C[{{.*}}] {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>{{.*}} : (vector<2xf16>, vector<2xf16>, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+// CHECK: hfta_gpu.multiply f16
 func.func private @half_factors(%x: tensor<16x32xf16>, %w: tensor<16x32xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
   %we = tensor.empty() : tensor<16x32xf32>

@@ -314,16 +314,16 @@ func.func private @empty(%x: tensor<0x3xf32>) -> tensor<20x3xf32> attributes {hf
 // CHECK: affine.apply
 // CHECK: %[[BEGIN:.+]] = arith.select %{{.+}}, %{{.+}}, %{{.+}} : f32
 // CHECK: %[[OWN:.+]] = scf.for %{{.+}} = %[[LANE:.+]] to %{{.+}} step %{{.+}} iter_args(%{{.+}} = %[[BEGIN]]) -> (f32)
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: memref.store %[[OWN]], %[[VALUES]]
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.if
 // CHECK: arith.addf
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.if
 // CHECK: arith.addf
-// CHECK: nvvm.barrier
-// CHECK-NOT: nvvm.barrier
+// CHECK: hfta_gpu.barrier
+// CHECK-NOT: hfta_gpu.barrier
 // CHECK: %[[SUM:.+]] = memref.load %[[VALUES]]
 // CHECK: scf.if
 // CHECK: memref.store %[[SUM]], %[[OUT]]
@@ -344,7 +344,7 @@ func.func private @shared(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hft
 // This sum can't be shared, as threads don't reach it together: one thread does
 // the work of four, in the same order.
 // CHECK-LABEL: func.func private @alone(
-// CHECK-NOT: nvvm.barrier
+// CHECK-NOT: hfta_gpu.barrier
 // CHECK: %[[VALUES:.+]] = memref.alloc() : memref<4xf32>
 // CHECK: scf.for %[[LANE:.+]] = %c0 to %c4
 // CHECK: arith.select
@@ -355,7 +355,7 @@ func.func private @shared(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hft
 // CHECK: scf.for %{{.+}} = %c0 to %c1 step %c1
 // CHECK: arith.addf
 // CHECK: memref.load %[[VALUES]][%c0]
-// CHECK-NOT: nvvm.barrier
+// CHECK-NOT: hfta_gpu.barrier
 func.func private @alone(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<8xf32>
@@ -372,13 +372,13 @@ func.func private @alone(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hfta
 
 // A product of which no tile is computed has a tile's groups of terms.
 // CHECK-LABEL: func.func private @groups(
-// CHECK-NOT: nvvm.barrier
+// CHECK-NOT: hfta_gpu.barrier
 // CHECK: %[[FIRST:.+]] = scf.for %{{.+}} = %c0 to %c12 step %c1
 // CHECK: math.fma
 // CHECK: %[[SECOND:.+]] = scf.for %{{.+}} = %c12 to %c18 step %c1
 // CHECK: math.fma
 // CHECK: arith.addf %[[FIRST]], %[[SECOND]]
-// CHECK-NOT: nvvm.barrier
+// CHECK-NOT: hfta_gpu.barrier
 func.func private @groups(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4x4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x5xf32>
@@ -406,7 +406,7 @@ func.func private @groups(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<
 // CHECK-DAG: %[[RHS:.+]] = memref.view %{{.+}} : memref<512xi8, 3> to memref<1x2x4x8xf32, 3>
 // CHECK: memref.load %[[X]]
 // CHECK: memref.load %[[W]]
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: %[[SUMS:.+]]:4 = scf.for
 // CHECK: scf.if
 // CHECK: memref.load %[[X]]
@@ -417,7 +417,7 @@ func.func private @groups(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<
 // CHECK: scf.yield %[[NEGATIVE]]
 // CHECK-COUNT-16: math.fma
 // CHECK-NOT: math.fma
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.yield
 // CHECK-COUNT-4: scf.if
 func.func private @tiles(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4x5xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
@@ -439,15 +439,15 @@ func.func private @tiles(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4
 // CHECK-LABEL: func.func private @tensor_cores(
 // CHECK-SAME: hfta.block_threads = 64 : i64, hfta.items = 64 : i64, hfta.kernel
 // CHECK-COUNT-2: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: %[[SUMS:.+]]:4 = scf.for {{.*}} iter_args(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}}, %[[C:.+]] = %{{.+}}, %[[D:.+]] = %{{.+}}) -> (f32, f32, f32, f32)
-// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = false} : memref<512xi16, 3> -> vector<4x2xi16>
-// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = false} : memref<512xi16, 3> -> vector<2x2xi16>
-// CHECK: %[[NEXT:.+]] = nvvm.mma.sync A[{{.*}}] B[{{.*}}] C[%[[A]], %[[B]], %[[C]], %[[D]]] {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
-// CHECK: llvm.extractvalue %[[NEXT]][0]
-// CHECK-NOT: nvvm.mma.sync
+// CHECK: %[[ROW:.+]] = hfta_gpu.address %{{.+}}[%{{.+}}] : memref<512xi16, 3> -> !llvm.ptr<3>
+// CHECK: %[[LHS:.+]]:4 = hfta_gpu.load_matrices %[[ROW]] : i32, i32, i32, i32
+// CHECK: %[[RHS:.+]]:2 = hfta_gpu.load_matrices %{{.+}} : i32, i32
+// CHECK: hfta_gpu.multiply bf16(%[[LHS]]#0, %[[LHS]]#1, %[[LHS]]#2, %[[LHS]]#3) (%[[RHS]]#0, %[[RHS]]#1) (%[[A]], %[[B]], %[[C]], %[[D]])
+// CHECK-NOT: hfta_gpu.multiply
 // CHECK: vector.store %{{.+}}, %{{.+}} {alignment = 16 : i64} : memref<512xi16, 3>, vector<8xi16>
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<16x16xf32>
@@ -468,25 +468,28 @@ func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) ->
 // CHECK-LABEL: func.func private @runs(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x15x16xbf16>, %[[W:[^ ,:]+]]: memref<16x3x16xbf16>
 // CHECK-DAG: %[[STEPS:.+]] = arith.constant 3 : index
-// CHECK-DAG: %[[ALL:.+]] = arith.constant 8 : index
 // CHECK-DAG: memref.view %{{.+}} : memref<3072xi8, 3> to memref<768xi16, 3>
-// CHECK: %[[SIZE:.+]] = arith.select %{{.+}}, %[[ALL]], %{{.+}} : index
-// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 8, %[[SIZE]] {bypassL1} : memref<4x15x16xbf16> to memref<768xbf16, 3>
-// CHECK: nvgpu.device_async_copy %[[W]][{{[^]]+}}], %{{[^,]+}}, 8 {bypassL1} : memref<16x3x16xbf16> to memref<768xbf16, 3>
-// CHECK: nvvm.cp.async.commit.group
-// CHECK-COUNT-2: nvgpu.device_async_copy
-// CHECK: nvvm.cp.async.commit.group
-// CHECK-NEXT: nvvm.cp.async.wait.group 1
-// CHECK-NEXT: nvvm.barrier
+// CHECK: %[[TO:.+]] = hfta_gpu.address %{{.+}}[%{{.+}}] : memref<768xbf16, 3> -> !llvm.ptr<3>
+// CHECK: %[[PLACE:.+]] = hfta_gpu.address %[[X]][{{.+}}] : memref<4x15x16xbf16> -> !llvm.ptr
+// CHECK: %[[FROM:.+]] = llvm.addrspacecast %[[PLACE]] : !llvm.ptr to !llvm.ptr<1>
+// CHECK: %[[ALL:.+]] = arith.constant 16 : i32
+// CHECK: %[[SIZE:.+]] = arith.select %{{.+}}, %[[ALL]], %{{.+}} : i32
+// CHECK: hfta_gpu.begin_copy %[[TO]] from %[[FROM]] count %[[SIZE]]
+// CHECK: hfta_gpu.address %[[W]][{{.+}}] : memref<16x3x16xbf16> -> !llvm.ptr
+// CHECK: hfta_gpu.begin_copy %{{.+}} from %{{[^ ]+}}{{$}}
+// CHECK: hfta_gpu.commit_copies
+// CHECK-COUNT-2: hfta_gpu.begin_copy
+// CHECK: hfta_gpu.commit_copies
+// CHECK-NEXT: hfta_gpu.wait_for_copies but 1
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK: scf.for %[[STEP:.+]] = %{{.+}} to %[[STEPS]]
 // CHECK: %[[IS_STEP:.+]] = arith.cmpi ult, %{{.+}}, %[[STEPS]] : index
 // CHECK-NEXT: scf.if %[[IS_STEP]] {
-// CHECK-COUNT-2: nvgpu.device_async_copy
-// CHECK: nvvm.cp.async.commit.group
-// CHECK: nvvm.mma.sync
-// CHECK-NEXT: llvm.extractvalue
-// CHECK: nvvm.cp.async.wait.group 1
-// CHECK-NEXT: nvvm.barrier
+// CHECK-COUNT-2: hfta_gpu.begin_copy
+// CHECK: hfta_gpu.commit_copies
+// CHECK: hfta_gpu.multiply bf16
+// CHECK: hfta_gpu.wait_for_copies but 1
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK-NOT: memref.load %[[X]]
 // CHECK-NOT: vector.store
 // CHECK: return
@@ -546,19 +549,18 @@ func.func private @short_rows(%x: tensor<16x3x12xf32>, %w: tensor<16x3x12xf32>) 
 // CHECK-LABEL: func.func private @along(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<30x24xbf16>, %[[W:[^ ,:]+]]: memref<30x16xbf16>
 // CHECK-DAG: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
+// CHECK: hfta_gpu.address %[[X]][{{.+}}] : memref<30x24xbf16> -> !llvm.ptr
 // CHECK: %[[SIZE:.+]] = arith.select
-// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 8, %[[SIZE]] {bypassL1} : memref<30x24xbf16> to memref<512xbf16, 3>
-// CHECK: nvgpu.device_async_copy %[[W]][{{.+}}], %{{.+}}, 8, %{{.+}} {bypassL1} : memref<30x16xbf16> to memref<512xbf16, 3>
-// CHECK: nvvm.cp.async.commit.group
-// CHECK-NEXT: nvvm.cp.async.wait.group 0
-// CHECK-NEXT: nvvm.barrier
+// CHECK: hfta_gpu.begin_copy %{{.+}} count %[[SIZE]]
+// CHECK: hfta_gpu.address %[[W]][{{.+}}] : memref<30x16xbf16> -> !llvm.ptr
+// CHECK: hfta_gpu.begin_copy %{{.+}} count
+// CHECK: hfta_gpu.commit_copies
+// CHECK-NEXT: hfta_gpu.wait_for_copies but 0
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK: scf.for
-// CHECK: %[[LEFT:.+]] = nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = true} : memref<512xi16, 3> -> vector<4x2xi16>
-// CHECK: %[[PAIR:.+]] = vector.extract %[[LEFT]][0] : vector<2xi16> from vector<4x2xi16>
-// CHECK: %[[WORD:.+]] = vector.bitcast %[[PAIR]] : vector<2xi16> to vector<1xi32>
-// CHECK: %[[FIRST:.+]] = vector.extract %[[WORD]][0] : i32 from vector<1xi32>
-// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = true} : memref<512xi16, 3> -> vector<2x2xi16>
-// CHECK: nvvm.mma.sync A[%[[FIRST]], {{.*}}
+// CHECK: %[[LEFT:.+]]:4 = hfta_gpu.load_matrices %{{.+}} transposed : i32, i32, i32, i32
+// CHECK: %[[RIGHT:.+]]:2 = hfta_gpu.load_matrices %{{.+}} transposed : i32, i32
+// CHECK: hfta_gpu.multiply bf16(%[[LEFT]]#0, {{.*}}) (%[[RIGHT]]#0,
 // CHECK-NOT: memref.load
 // CHECK: return
 func.func private @along(%x: tensor<30x24xbf16>, %w: tensor<30x16xbf16>) -> tensor<24x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
@@ -593,21 +595,25 @@ func.func private @along(%x: tensor<30x24xbf16>, %w: tensor<30x16xbf16>) -> tens
 // CHECK-LABEL: func.func private @along_words(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<32x16xf32>, %[[W:[^ ,:]+]]: memref<32x3x6xf32>
 // CHECK-COUNT-2: memref.view %{{.+}} : memref<4096xi8, 3> to memref<512xi32, 3>
-// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 4 {bypassL1} : memref<32x16xf32> to memref<512xf32, 3>
-// CHECK: nvvm.cp.async.commit.group
+// CHECK: hfta_gpu.address %{{.+}} : memref<512xf32, 3> -> !llvm.ptr<3>
+// CHECK: hfta_gpu.address %[[X]][{{.+}}] : memref<32x16xf32> -> !llvm.ptr
+// CHECK: hfta_gpu.begin_copy
+// CHECK: hfta_gpu.commit_copies
 // CHECK: memref.load %[[W]]
 // CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
-// CHECK: nvvm.cp.async.wait.group 0
-// CHECK-NEXT: nvvm.barrier
+// CHECK: hfta_gpu.wait_for_copies but 0
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK: scf.for
-// CHECK: nvgpu.device_async_copy %[[X]]
-// CHECK: nvvm.cp.async.commit.group
+// CHECK: hfta_gpu.address %[[X]]
+// CHECK: hfta_gpu.begin_copy
+// CHECK: hfta_gpu.commit_copies
 // CHECK: memref.load %[[W]]
 // CHECK-COUNT-4: memref.load %{{.+}} : memref<512xi32, 3>
-// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = false} : memref<512xi32, 3> -> vector<2x1xi32>
+// CHECK: hfta_gpu.address %{{.+}} : memref<512xi32, 3> -> !llvm.ptr<3>
+// CHECK: hfta_gpu.load_matrices %{{.+}} : i32, i32
 // CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
-// CHECK: nvvm.cp.async.wait.group 0
-// CHECK-NEXT: nvvm.barrier
+// CHECK: hfta_gpu.wait_for_copies but 0
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK: return
 func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) -> tensor<16x3x6xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
@@ -627,8 +633,9 @@ func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) ->
 // source, which the second one doesn't.
 // CHECK-LABEL: func.func private @slices(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<2x16x48xf32>, %[[W:[^ ,:]+]]: memref<32x24xf32>
-// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 4 {bypassL1} : memref<2x16x48xf32> to memref<512xf32, 3>
-// CHECK-NOT: device_async_copy %[[W]]
+// CHECK: hfta_gpu.address %[[X]][{{.+}}] : memref<2x16x48xf32> -> !llvm.ptr
+// CHECK: hfta_gpu.begin_copy
+// CHECK-NOT: hfta_gpu.address %[[W]]
 // CHECK: memref.load %[[W]]
 // CHECK-NOT: memref.load %[[X]]
 // CHECK-NOT: vector.load %[[W]]
@@ -687,8 +694,8 @@ func.func private @along_windows(%x: tensor<8x18xf32>, %w: tensor<8x3x16xf32>) -
 // CHECK: %[[IS_ROW:.+]] = arith.cmpi ule, %{{.+}}, %{{.+}} : index
 // CHECK: scf.for %{{.+}} = %{{.+}} to %[[LENGTH]] step %[[STEP]] iter_args
 // CHECK: arith.addf
-// CHECK-COUNT-3: nvvm.barrier
-// CHECK: nvvm.barrier
+// CHECK-COUNT-3: hfta_gpu.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK-NEXT: %[[SUM:[^ ]+]] = memref.load %{{.+}} : memref<256xf32, 3>
 // CHECK-NEXT: %[[END:.+]] = arith.select %[[IS_ROW]], %[[LENGTH]], %[[NONE]]
 // CHECK: scf.for %[[I:.+]] = %{{.+}} to %[[END]] step %[[STEP]] {

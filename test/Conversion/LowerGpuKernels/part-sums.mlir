@@ -11,10 +11,10 @@
 // MAP-LABEL: func.func private @product_alone(
 // MAP: hfta.tile = array<i64: 16, 16, 8, 1, 1, 4>
 // CHECK-LABEL: func.func private @product(
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: memref.store %{{.+}}, %{{.+}} : memref<64x24xf32>
 // CHECK: memref.store %{{.+}}, %[[KEPT:.+]][%{{.+}}] : memref<1x32x36xf32, 3>
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.for
 // CHECK: %[[SUM:.+]] = scf.for %[[ROW:.+]] = {{.*}} iter_args(%[[BEFORE:.+]] = %{{.+}}) -> (f32)
 // CHECK: %[[NEXT:.+]] = memref.load %[[KEPT]][%{{.+}}, %[[ROW]], %{{.+}}]
@@ -68,7 +68,7 @@ func.func private @product_alone(%x: tensor<64x2048xf32>, %w: tensor<24x2048xf32
 // CHECK: %[[READ:.+]] = vector.load %[[X]][%[[I:.+]]] {alignment = 16 : i64} : memref<8x16x40xf32>, vector<4xf32>
 // CHECK: vector.store %{{.+}}, %[[Y]][%[[I]]] {alignment = 16 : i64}
 // CHECK: vector.store %{{.+}}, %[[KEPT:.+]][%{{.+}}] {alignment = 16 : i64} : memref<2x32x32xf32, 3>, vector<4xf32>
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.for
 // CHECK: scf.if
 // CHECK: scf.for

@@ -4,7 +4,7 @@
 // of its elements with one of the product's, which is computed tile by tile.
 // CHECK-LABEL: func.func private @gated(
 // CHECK-SAME: %[[Z:[^:, ]+]]: memref<64x512xf32>, %[[GATE:[^:, ]+]]: memref<64x512xf32>, %[[H:[^:, ]+]]: memref<64x512xf32>, %{{.+}}: index
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: math.fma
 // CHECK: %[[Z0:.+]] = memref.load %[[Z]][%[[I:.+]], %[[J:.+]]]
 // CHECK: %[[G0:.+]] = math.absf %[[Z0]]

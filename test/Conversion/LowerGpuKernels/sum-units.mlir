@@ -67,9 +67,9 @@ func.func private @columns(%x: tensor<512x8xf32>, %y: tensor<8xf32>) -> tensor<8
 // CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<4096x256xf32>, vector<4xf32>
 // CHECK-COUNT-4: arith.addf
 // CHECK: }
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK-COUNT-4: memref.store %[[SUMS]]#{{.}}
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.if %{{.+}} {
 // CHECK: vector.store %{{.+}}, %[[Y]][{{.+}}] {alignment = 16 : i64} : memref<256xf32>, vector<4xf32>
 func.func private @many_columns(%x: tensor<4096x256xf32>, %y: tensor<256xf32>) -> tensor<256xf32> attributes {hfta.kernel, hfta.ties = array<i64: 1>} {
@@ -89,7 +89,7 @@ func.func private @many_columns(%x: tensor<4096x256xf32>, %y: tensor<256xf32>) -
 // CHECK-LABEL: func.func private @quotients(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<64x1024xf32>
 // CHECK: scf.for {{.*}} iter_args
-// CHECK: nvvm.barrier
+// CHECK: hfta_gpu.barrier
 // CHECK: scf.for %[[I:.+]] = %{{.+}} to %{{.+}} step %{{.+}} {
 // CHECK: %[[FOUR:.+]] = vector.load %[[X]][%[[ROW:.+]], %[[I]]] {alignment = 16 : i64} : memref<64x1024xf32>, vector<4xf32>
 // CHECK-COUNT-4: arith.divf

@@ -2,23 +2,23 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-choose-gpu-kernels -hfta-kernels-to-threads
 
 // expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got @missing}}
-llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @missing, nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @missing, hfta_gpu.entry}
 
 // -----
 
 // expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got @k}}
-llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @k, nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @k, hfta_gpu.entry}
 
 // -----
 
 // expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got @narrow}}
-llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @narrow, nvvm.kernel}
-llvm.func @narrow() attributes {nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @narrow, hfta_gpu.entry}
+llvm.func @narrow() attributes {hfta_gpu.entry}
 
 // -----
 
 // expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got "narrow"}}
-llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = "narrow", nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = "narrow", hfta_gpu.entry}
 
 // -----
 
@@ -45,19 +45,19 @@ func.func private @k(%x: tensor<32x64xf32>, %w: tensor<128x64xf32>) -> tensor<32
 // -----
 
 // expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
-llvm.func @k(%x: !llvm.ptr) attributes {hfta.map_count = 2 : i32, nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.map_count = 2 : i32, hfta_gpu.entry}
 
 // -----
 
 // expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
-llvm.func @k() attributes {hfta.map_count = 1 : i32, nvvm.kernel}
+llvm.func @k() attributes {hfta.map_count = 1 : i32, hfta_gpu.entry}
 
 // -----
 
 // expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
-llvm.func @k(%x: !llvm.ptr {llvm.byval = !llvm.array<320 x i8>}) attributes {hfta.map_count = "two", nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr {llvm.byval = !llvm.array<320 x i8>}) attributes {hfta.map_count = "two", hfta_gpu.entry}
 
 // -----
 
 // expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
-llvm.func @k(%x: !llvm.ptr) attributes {hfta.shared_bytes = 1000000 : i64, nvvm.kernel}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.shared_bytes = 1000000 : i64, hfta_gpu.entry}

@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels)' | FileCheck %s -enable-var-scope --check-prefix=ADD
 // RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels,hfta-kernels-to-threads,canonicalize,cse)' | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels,hfta-kernels-to-threads,func.func(hfta-plan-scratch,lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse),convert-kernels-to-nvvm,hfta-collect-gpu-code)' -o %t.mlir
+// RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels,hfta-kernels-to-threads,func.func(hfta-plan-scratch,lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse),convert-kernels-to-gpu,hfta-collect-gpu-code)' -o %t.mlir
 // RUN: FileCheck %s -input-file=%t.mlir -enable-var-scope --check-prefix=ENTRY
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels))' | FileCheck %s -enable-var-scope --check-prefix=WARPS
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels{warp-groups}))' | FileCheck %s -enable-var-scope --check-prefix=GROUPS
@@ -31,37 +31,36 @@
 // CHECK-DAG: %[[COLUMNS:.+]] = arith.constant 4611686293322072064 : i64
 // CHECK-DAG: %[[ROWS:.+]] = arith.constant -9223371899415756800 : i64
 // CHECK-DAG: %[[MASK:.+]] = arith.constant 16383 : i64
-// CHECK: nvvm.cp.async.wait.group
-// CHECK-NEXT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-// CHECK-NEXT: nvvm.barrier
+// CHECK: hfta_gpu.wait_for_copies
+// CHECK-NEXT: hfta_gpu.publish_stores
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK: %{{.+}}:32 = scf.for
 // CHECK: %[[MEMORY:.+]] = memref.extract_aligned_pointer_as_index
 // CHECK: %[[UNITS:.+]] = arith.divui %[[MEMORY]]
 // CHECK: %[[BEGIN:.+]] = arith.addi %[[UNITS]]
-// CHECK: nvvm.wgmma.fence.aligned
+// CHECK: hfta_gpu.begin_products
 // CHECK: %[[PLACE:.+]] = arith.index_castui %[[BEGIN]] : index to i64
 // CHECK-NEXT: %[[ADDRESS:.+]] = arith.andi %[[PLACE]], %[[MASK]]
 // CHECK-NEXT: %[[LHS:.+]] = arith.ori %[[ADDRESS]], %[[ROWS]]
 // CHECK: %[[RHS:.+]] = arith.ori %{{.+}}, %[[COLUMNS]]
-// CHECK: %[[FIRST:.+]] = nvvm.wgmma.mma_async %[[LHS]], %[[RHS]], %{{.+}}, <m = 64, n = 64, k = 16>, D[<f32>, <one>], A[<bf16>, <one>, <row>], B[<bf16>, <one>, <row>]
-// CHECK: %[[SECOND:.+]] = nvvm.wgmma.mma_async %{{.+}}, %{{.+}}, %[[FIRST]],
-// CHECK-NOT: nvvm.wgmma.mma_async
-// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: %[[FIRST:.+]] = hfta_gpu.multiply_shared bf16 %[[LHS]], %[[RHS]], %{{[^ ]+}} rhs_transposed
+// CHECK: %[[SECOND:.+]] = hfta_gpu.multiply_shared bf16 %{{.+}}, %{{.+}}, %[[FIRST]] rhs_transposed
+// CHECK-NOT: hfta_gpu.multiply_shared
+// CHECK: hfta_gpu.commit_products
 // The next copies begin before any thread waits.
-// CHECK: nvgpu.device_async_copy
-// CHECK: nvvm.cp.async.commit.group
-// CHECK: llvm.extractvalue %[[SECOND]][0]
-// CHECK: %[[SUMS:.+]] = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;"
+// CHECK: hfta_gpu.begin_copy
+// CHECK: hfta_gpu.commit_copies
+// CHECK: %[[SUMS:.+]] = hfta_gpu.wait_for_products %[[SECOND]]
 // CHECK: llvm.extractvalue %[[SUMS]][0]
-// CHECK: nvvm.cp.async.wait.group
-// CHECK-NEXT: nvvm.fence.proxy
-// CHECK-NEXT: nvvm.barrier
+// CHECK: hfta_gpu.wait_for_copies
+// CHECK-NEXT: hfta_gpu.publish_stores
+// CHECK-NEXT: hfta_gpu.barrier
 // CHECK-NEXT: scf.yield
 
 // ENTRY: module @hfta.gpu
-// ENTRY: llvm.func @product({{.*}} attributes {nvvm.kernel
+// ENTRY: llvm.func @product({{.*}} attributes {hfta_gpu.entry
 // ENTRY: alignment = 1024 : i64
-// ENTRY: llvm.func @product$warp_groups({{.*}} attributes {hfta.warp_groups_of = @product, nvvm.kernel
+// ENTRY: llvm.func @product$warp_groups({{.*}} attributes {hfta.warp_groups_of = @product, hfta_gpu.entry
 
 // WARPS: llvm.func internal @"kernel/product"
 // WARPS: llvm.func @product(
@@ -70,7 +69,7 @@
 // GROUPS-NOT: llvm.func internal @"kernel/product"(
 // GROUPS: llvm.func internal @"kernel/product/warp_groups"
 // GROUPS: llvm.func @product(
-// GROUPS-SAME: attributes {nvvm.kernel
+// GROUPS-SAME: attributes {hfta_gpu.entry
 // GROUPS: llvm.call @"kernel/product/warp_groups"
 #same = affine_map<(a, b) -> (a, b)>
 func.func private @"kernel/product"(%x: tensor<568x64xbf16>, %w: tensor<64x128xbf16>) -> tensor<64x128xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {

@@ -1,5 +1,5 @@
 // RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels,hfta-kernels-to-threads,canonicalize,cse)' | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels,hfta-kernels-to-threads,func.func(hfta-plan-scratch,lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse),convert-kernels-to-nvvm,hfta-collect-gpu-code)' -o %t.mlir
+// RUN: hfta-opt %s -pass-pipeline='builtin.module(hfta-add-warp-group-kernels,hfta-kernels-to-threads,func.func(hfta-plan-scratch,lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse),convert-kernels-to-gpu,hfta-collect-gpu-code)' -o %t.mlir
 // RUN: FileCheck %s -input-file=%t.mlir -enable-var-scope --check-prefix=ENTRY
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels{warp-groups},hfta-emulate-gpu))' | FileCheck %s --check-prefix=EMULATED
 
@@ -19,42 +19,40 @@
 // CHECK-DAG: %[[CONSUMERS:.+]] = arith.constant 256 : index
 // CHECK: %[[IS_FIRST:.+]] = arith.cmpi eq, %[[THREAD:.+]], %[[NONE]]
 // CHECK: scf.if %[[IS_FIRST]]
-// CHECK: nvvm.mbarrier.init %{{.+}}, %[[ONE:[^:, ]+]] :
-// CHECK-COUNT-3: nvvm.mbarrier.init %{{.+}}, %[[ONE]] :
-// CHECK: nvvm.mbarrier.init %{{.+}}, %[[EIGHT:[^:, ]+]] :
-// CHECK-COUNT-3: nvvm.mbarrier.init %{{.+}}, %[[EIGHT]] :
-// CHECK-NOT: nvvm.mbarrier.init
-// CHECK: nvvm.fence.mbarrier.init
-// CHECK: nvvm.barrier0
+// CHECK-COUNT-4: hfta_gpu.init_mbarrier %{{.+}} arrivals 1{{$}}
+// CHECK-COUNT-4: hfta_gpu.init_mbarrier %{{.+}} arrivals 8{{$}}
+// CHECK-NOT: hfta_gpu.init_mbarrier
+// CHECK: hfta_gpu.publish_mbarriers
+// CHECK: hfta_gpu.barrier
 
 // The producer is the thread after all others.
 // CHECK: %[[IS_PRODUCER:.+]] = arith.cmpi eq, %[[THREAD]], %[[CONSUMERS]]
 // CHECK: %[[IS_CONSUMER:.+]] = arith.cmpi ult, %[[THREAD]], %[[CONSUMERS]]
 // CHECK: scf.if %[[IS_PRODUCER]] {
 // CHECK-NEXT: scf.for
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: nvvm.mbarrier.arrive.expect_tx %[[FULL:[^:, ]+]],
+// CHECK: hfta_gpu.wait_for_phase
+// CHECK: hfta_gpu.arrive_expecting %[[FULL:.+]] bytes 24576
 // CHECK: %[[IS_APART:.+]] = llvm.load
-// CHECK: %[[COPY:.+]] = nvvm.read.ptx.sreg.ctaid.z
+// CHECK: %[[COPY:.+]] = hfta_gpu.position copy
 // CHECK: %[[OF_COPY:.+]] = llvm.mul %[[COPY]], %[[IS_APART]]
-// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %{{.+}}, %[[FULL]], box[%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[OF_COPY]]]
-// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %{{.+}}, %[[FULL]], box[%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}]
-// CHECK-NOT: nvvm.cp.async.bulk.tensor
+// CHECK: hfta_gpu.begin_box_copy %{{.+}} from %[[MAPS]] map 0 at(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[OF_COPY]]) counts %[[FULL]]
+// CHECK: hfta_gpu.begin_box_copy %{{.+}} from %[[MAPS]] map 1 at(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}) counts %[[FULL]]
+// CHECK-NOT: hfta_gpu.begin_box_copy
 
 // Consumers have one step's products under way while they wait for the next one's operands, and
 // release the buffer of the step before.
 // CHECK: scf.if %[[IS_CONSUMER]] {
 // CHECK: %{{.+}}:32 = scf.for
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: nvvm.wgmma.fence.aligned
-// CHECK-COUNT-4: nvvm.wgmma.mma_async
-// CHECK: nvvm.wgmma.commit.group.sync.aligned
-// CHECK-NEXT: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: hfta_gpu.wait_for_phase
+// CHECK: hfta_gpu.begin_products
+// CHECK-COUNT-4: hfta_gpu.multiply_shared
+// CHECK: hfta_gpu.commit_products
+// CHECK-NEXT: hfta_gpu.wait_for_product_groups but 1
 // CHECK: scf.if
-// CHECK: nvvm.mbarrier.arrive
+// CHECK: hfta_gpu.arrive %
 // CHECK: scf.yield
-// CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;"
-// CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.count"
+// CHECK: hfta_gpu.wait_for_products
+// CHECK: hfta_gpu.barrier number 1 threads 256
 
 // Terms after the last one are zeros if a map ends with them in both operands: 72 terms are
 // three steps of 32; the places of two loops that follow each other are those of one loop.
@@ -67,7 +65,7 @@
 // ENTRY-SAME: hfta.warp_group_launch = {hfta.block_threads = 288 : i64, hfta.shared_bytes = 99328 : i64, hfta.tensor_maps = [{argument = 0
 // ENTRY: llvm.mlir.global external @shared_{{[0-9]+}}() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // ENTRY: llvm.func @conv$warp_groups(
-// ENTRY-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<320 x i8>, nvvm.grid_constant}) attributes {hfta.map_count = 2 : i32, hfta.shared_bytes = 99328 : i64, hfta.warp_groups_of = @conv, nvvm.kernel, nvvm.maxntid = array<i32: 288>}
+// ENTRY-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<320 x i8>}) attributes {hfta.map_count = 2 : i32, hfta.shared_bytes = 99328 : i64, hfta.warp_groups_of = @conv, hfta_gpu.entry, hfta_gpu.threads = 288 : i32}
 
 // EMULATED-DAG: llvm.mlir.global external constant @hfta_emulated_shared_bytes(99328 : i64)
 // EMULATED-DAG: llvm.mlir.global external constant @conv$maps(2 : i32)

@@ -37,8 +37,8 @@ public:
 /// Returns the one instance of the target.
 const CudaTarget &getCudaTarget();
 
-/// Builds the passes that lower kernels to the NVVM dialect, in a nested
-/// module, and all else to the constant table hfta_program.
+/// Builds the passes that lower kernels to the LLVM and hfta_gpu dialects, in a
+/// nested module, and all else to the constant table hfta_program.
 void buildGpuPipeline(OpPassManager &pm, const LowerGpuKernelsOptions &options);
 
 /// Registers hfta-gpu-pipeline.

@@ -1,10 +1,10 @@
 //===- ChooseGpuKernels.cpp - The kernels for one kind of chip ------------===//
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 #include "hfta/program.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTACHOOSEGPUKERNELS
@@ -36,8 +36,7 @@ static bool endsWithMaps(LLVM::LLVMFuncOp function) {
   auto count = function->getAttrOfType<IntegerAttr>(kMapCountAttrName);
   return bytes && bytes.getElementType().isInteger(8) &&
          bytes.getNumElements() == hfta_map_block_bytes(count.getInt()) &&
-         alignment && alignment.getInt() == HFTA_MAP_ALIGNMENT &&
-         get(NVVM::NVVMDialect::getGridConstantAttrName());
+         alignment && alignment.getInt() == HFTA_MAP_ALIGNMENT;
 }
 
 /// Returns whether a function's launch attributes are valid: tensor maps, if
@@ -124,7 +123,7 @@ struct ChooseGpuKernelsPass
     symbols.erase(replaced);
     StringAttr name = getReplaced(function).getAttr();
     function->removeAttr(kWarpGroupsOfAttrName);
-    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+    if (function->hasAttr(hfta_gpu::HftaGpuDialect::kEntryAttrName))
       SymbolTable::setSymbolName(function, name);
   }
 };

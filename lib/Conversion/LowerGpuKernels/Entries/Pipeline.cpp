@@ -33,7 +33,7 @@ void hfta::buildLowerGpuKernelsPipeline(OpPassManager &pm,
                                         const LowerGpuKernelsOptions &options) {
   addThreads(pm, /*alwaysTogether=*/false, options.warpGroups);
   buildKernelLoopsPipeline(pm);
-  pm.addPass(createConvertKernelsToNVVM());
+  pm.addPass(createConvertKernelsToGpu());
 }
 
 void hfta::buildThreadsOnHostPipeline(OpPassManager &pm) {

@@ -2,10 +2,9 @@
 
 #include "Pull/SharedSums.h"
 
-#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,7 +20,8 @@ using namespace mlir::hfta;
 //===----------------------------------------------------------------------===//
 
 static Attribute getSharedSpace(MLIRContext *context) {
-  return IntegerAttr::get(IntegerType::get(context, 64), kSharedAddressSpace);
+  return IntegerAttr::get(IntegerType::get(context, 64),
+                          hfta_gpu::HftaGpuDialect::kSharedSpace);
 }
 
 static MemRefType getBytesType(int64_t bytes, MLIRContext *context) {
@@ -80,6 +80,13 @@ Value SharedMemory::viewAs(Value part, Type elementType) {
       *getConstantIntValue(view.getByteShift()));
 }
 
+Value SharedMemory::findAddress(OpBuilder &builder, Location loc, Value part,
+                                Value index) {
+  Type pointer = LLVM::LLVMPointerType::get(
+      builder.getContext(), hfta_gpu::HftaGpuDialect::kSharedSpace);
+  return hfta_gpu::AddressOp::create(builder, loc, pointer, part, index);
+}
+
 void SharedMemory::declare(SymbolTable &symbols) {
   if (bytes == 0)
     return;
@@ -97,20 +104,16 @@ void SharedMemory::declare(SymbolTable &symbols) {
   }
 }
 
-/// Builds intrinsics in place of the op `nvvm.barrier`, whose printed form MLIR
-/// 22 doesn't parse. A barrier of some threads has another number than the
-/// barrier of all.
 void SharedMemory::synchronize(OpBuilder &builder, Location loc) const {
   if (threads == 0) {
-    NVVM::Barrier0Op::create(builder, loc);
+    hfta_gpu::BarrierOp::create(builder, loc);
     return;
   }
-  auto number = [&](int64_t value) -> Value {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
-  };
-  LLVM::CallIntrinsicOp::create(
-      builder, loc, builder.getStringAttr(kNumberedBarrierIntrinsic),
-      ValueRange{number(1), number(threads)});
+  // Barriers of all threads have the number 0.
+  constexpr int32_t kNumber = 1;
+  hfta_gpu::BarrierOp::create(
+      builder, loc, builder.getI32IntegerAttr(kNumber),
+      builder.getI32IntegerAttr(static_cast<int32_t>(threads)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,9 @@ public:
   void keep(int64_t alignment);
   /// Returns a view of a part as an array of another element type.
   Value viewAs(Value part, Type elementType);
+  /// Returns the address of an element of a part that is an array.
+  static Value findAddress(OpBuilder &builder, Location loc, Value part,
+                           Value index);
   /// Aligns the whole memory to a multiple of `bytes`, a power of two.
   void align(int64_t bytes) { alignment = std::max(alignment, bytes); }
   /// Declares the symbol of the memory, after all parts were allocated.

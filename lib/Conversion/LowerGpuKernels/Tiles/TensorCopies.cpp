@@ -12,9 +12,7 @@
 #include "Tiles/TensorTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -86,21 +84,35 @@ void TensorTiles::copyUnits(OpBuilder &b, const Side &side,
                             ArrayRef<RunSource> from, Value buffer) {
   Type element =
       cast<MemRefType>(from.front().memory.getType()).getElementType();
-  Value to = memory.viewAs(side.memory, element);
+  Value part = memory.viewAs(side.memory, element);
   for (size_t number = 0; number < from.size(); ++number)
     buildUnit(b, side, number, [&](OpBuilder &inner) {
       const RunSource &source = from[number];
-      Value count;
-      if (source.isInside)
-        count = arith::SelectOp::create(inner, loc, source.isInside,
-                                        puller.index(unit), puller.index(0));
-      Value place =
-          locate(inner, side, units[side.of->operand][number], buffer);
-      nvgpu::DeviceAsyncCopyOp::create(
-          inner, loc, nvgpu::DeviceAsyncTokenType::get(inner.getContext()), to,
-          place, source.memory, source.indices, inner.getIndexAttr(unit), count,
-          /*bypassL1=*/inner.getUnitAttr());
+      Value to = SharedMemory::findAddress(
+          inner, loc, part,
+          locate(inner, side, units[side.of->operand][number], buffer));
+      copyUnit(inner, source, to);
     });
+}
+
+/// Begins the copy of a unit. Of a unit that isn't inside of its tensor no
+/// bytes are read.
+void TensorTiles::copyUnit(OpBuilder &b, const RunSource &source, Value to) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type global = LLVM::LLVMPointerType::get(
+      b.getContext(), hfta_gpu::HftaGpuDialect::kGlobalSpace);
+  Value from = hfta_gpu::AddressOp::create(b, loc, pointer, source.memory,
+                                           source.indices);
+  from = LLVM::AddrSpaceCastOp::create(b, loc, global, from);
+  auto number = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+  };
+  Value count;
+  if (source.isInside)
+    count = arith::SelectOp::create(b, loc, source.isInside,
+                                    number(hfta_gpu::BeginCopyOp::kBytes),
+                                    number(0));
+  hfta_gpu::BeginCopyOp::create(b, loc, to, from, count);
 }
 
 /// Begins the copies of the first steps, one step for each buffer except the
@@ -118,7 +130,7 @@ LogicalResult TensorTiles::beginCopies() {
       copyUnits(builder, side, *from, number);
     }
     toEnd();
-    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+    hfta_gpu::CommitCopiesOp::create(builder, loc);
   }
   return success();
 }
@@ -148,13 +160,13 @@ LogicalResult TensorTiles::continueCopies(Value step) {
         copyUnits(b, side, units, buffer);
     scf::YieldOp::create(b, loc);
   });
-  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  hfta_gpu::CommitCopiesOp::create(builder, loc);
   return success();
 }
 
 /// Waits for the copies of the next step and all earlier ones.
 void TensorTiles::waitForCopies() {
   if (hasCopies())
-    NVVM::CpAsyncWaitGroupOp::create(builder, loc,
-                                     static_cast<int32_t>(copyBuffers - 2));
+    hfta_gpu::WaitForCopiesOp::create(builder, loc,
+                                      static_cast<uint32_t>(copyBuffers - 2));
 }

@@ -25,10 +25,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -324,19 +321,13 @@ SmallVector<Value> TensorTiles::readMatrices(const Side &side, Value buffer,
                     : placeAt(side, begin + lane % kMatrix, half * unit,
                               inGroup, first, step * factors.ofStep());
   toEnd();
-  int64_t ofWord = factors.ofWord();
-  Value matrices = nvgpu::LdMatrixOp::create(
-      builder, loc, VectorType::get({count, ofWord}, getSharedType()),
-      side.memory, locate(builder, side, place, buffer),
-      /*transpose=*/side.along.has_value(), static_cast<int32_t>(count));
-  auto wordType = VectorType::get({1}, builder.getI32Type());
-  SmallVector<Value> words;
-  for (int64_t i = 0; i < count; ++i) {
-    Value pair = vector::ExtractOp::create(builder, loc, matrices, i);
-    Value word = vector::BitCastOp::create(builder, loc, wordType, pair);
-    words.push_back(vector::ExtractOp::create(builder, loc, word, 0));
-  }
-  return words;
+  Value row = SharedMemory::findAddress(builder, loc, side.memory,
+                                        locate(builder, side, place, buffer));
+  SmallVector<Type> words(count, builder.getI32Type());
+  return SmallVector<Value>(
+      hfta_gpu::LoadMatricesOp::create(builder, loc, words, row,
+                                       side.along.has_value())
+          .getWords());
 }
 
 /// Reads a thread's words of all small matrices of the warp's part, for the
@@ -362,17 +353,6 @@ TensorTiles::readFragments(const Side &side, Value buffer, int64_t step) {
   return fragments;
 }
 
-/// Converts words to the types that nvvm.mma.sync takes: words of f16 become
-/// vectors of two elements.
-SmallVector<Value> TensorTiles::toFactors(ArrayRef<Value> words) {
-  if (!factors.type.isF16())
-    return SmallVector<Value>(words);
-  auto pair = VectorType::get({factors.ofWord()}, factors.type);
-  return llvm::map_to_vector(words, [&](Value word) -> Value {
-    return LLVM::BitcastOp::create(builder, loc, pair, word);
-  });
-}
-
 /// Adds an instruction's products to the four sums that a thread has of its
 /// result.
 void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
@@ -380,21 +360,11 @@ void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
   SmallVector<Value> before;
   for (Value *sum : sums)
     before.push_back(*sum);
-  auto type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(sums.size(), sumType));
-  NVVM::MMATypes factor = factors.type.isTF32()  ? NVVM::MMATypes::tf32
-                          : factors.type.isF16() ? NVVM::MMATypes::f16
-                                                 : NVVM::MMATypes::bf16;
-  std::array<int64_t, 3> shape = {kRows, kColumns, factors.ofStep()};
   toEnd();
-  Value result = NVVM::MmaOp::create(
-      builder, loc, type, toFactors(lhs), toFactors(rhs), before, shape,
-      std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{factor, factor},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                     NVVM::MMALayout::col});
-  for (auto [i, sum] : llvm::enumerate(sums))
-    *sum = LLVM::ExtractValueOp::create(builder, loc, result,
-                                        static_cast<int64_t>(i));
+  auto product = hfta_gpu::MultiplyOp::create(builder, loc, factors.getKind(),
+                                              lhs, rhs, before);
+  for (auto [sum, result] : llvm::zip_equal(sums, product->getResults()))
+    *sum = result;
 }
 
 SmallVector<Value> TensorTiles::addTerms(Value step, ArrayRef<Value> before) {

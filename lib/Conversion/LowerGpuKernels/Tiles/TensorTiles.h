@@ -9,6 +9,7 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TILES_TENSORTILES_H
 #define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TILES_TENSORTILES_H
 
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 #include "Tiles/ProductTiles.h"
 
 namespace mlir::hfta {
@@ -18,6 +19,11 @@ namespace mlir::hfta {
 struct TensorFactors {
   Type type; ///< bf16, f16 or tf32
 
+  hfta_gpu::Factors getKind() const {
+    return type.isTF32()  ? hfta_gpu::Factors::tf32
+           : type.isF16() ? hfta_gpu::Factors::f16
+                          : hfta_gpu::Factors::bf16;
+  }
   /// Returns the number of factors in a word.
   int64_t ofWord() const { return type.isTF32() ? 1 : 2; }
   /// Returns the number of terms that one instruction adds up.
@@ -108,6 +114,7 @@ private:
   FailureOr<SmallVector<RunSource>> findUnits(const Side &side, Value step);
   void copyUnits(OpBuilder &b, const Side &side, ArrayRef<RunSource> from,
                  Value buffer);
+  void copyUnit(OpBuilder &b, const RunSource &source, Value to);
   bool hasCopies() const {
     return llvm::any_of(sides, [](const Side &side) { return side.isCopied; });
   }
@@ -118,7 +125,6 @@ private:
   AffineExpr getFirst(const Side &side) const;
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
   Value packUnit(OpBuilder &b, ArrayRef<Value> elements) const;
-  SmallVector<Value> toFactors(ArrayRef<Value> words);
   Value placeHalf(OpBuilder &b, Value element, bool isUpper) const;
   SmallVector<Value> readWords(const Side &side, Value buffer, int64_t first,
                                int64_t step);

@@ -14,11 +14,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tiles/WarpGroupTiles.h"
-#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -115,13 +114,10 @@ void WarpGroupTiles::allocate() {
 }
 
 /// Waits for copies, and makes the threads' copies and stores visible to
-/// products, which read shared memory through the asynchronous proxy.
+/// products.
 void WarpGroupTiles::waitForCopies() {
   TensorTiles::waitForCopies();
-  NVVM::FenceProxyOp::create(
-      builder, loc, NVVM::ProxyKind::async_shared,
-      NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                 NVVM::SharedSpace::shared_cta));
+  hfta_gpu::PublishStoresOp::create(builder, loc);
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,49 +228,21 @@ Value WarpGroupTiles::begin(Value step, Value sums) {
   for (auto [side, buffer, begin] : llvm::zip(sides, findBuffers(step), begins))
     begin = findBegin(side, buffer);
   toEnd();
-  NVVM::WGMMATypes factor = factors.type.isTF32()  ? NVVM::WGMMATypes::tf32
-                            : factors.type.isF16() ? NVVM::WGMMATypes::f16
-                                                   : NVVM::WGMMATypes::bf16;
-  auto getLayout = [&](unsigned number) {
-    bool isRow = (number == 0) != sides[number].along.has_value();
-    return isRow ? NVVM::MMALayout::row : NVVM::MMALayout::col;
-  };
-  auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), kGroupRows,
-                                       countPlaces(sides[1]), factors.ofStep());
-  NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  hfta_gpu::BeginProductsOp::create(builder, loc);
   for (int64_t part = 0; part < tile.terms / factors.ofStep(); ++part) {
     Value lhs = describe(sides[0], begins[0], part);
     Value rhs = describe(sides[1], begins[1], part);
-    sums = NVVM::WgmmaMmaAsyncOp::create(
-        builder, loc, sums.getType(), sums, lhs, rhs, shape, factor, factor,
-        NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
-        NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, getLayout(0),
-        getLayout(1), NVVM::MMAIntOverflowAttr());
+    sums = hfta_gpu::MultiplySharedOp::create(
+        builder, loc, factors.getKind(), lhs, rhs, sums,
+        sides[0].along.has_value(), sides[1].along.has_value());
   }
-  NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
+  hfta_gpu::CommitProductsOp::create(builder, loc);
   return sums;
 }
 
-/// Makes the sums operands and results of the wait, so that they can't be read
-/// before it.
 SmallVector<Value> WarpGroupTiles::waitForSums(Value sums) {
   toEnd();
-  size_t count = cast<LLVM::LLVMStructType>(sums.getType()).getBody().size();
-  SmallVector<Value> operands;
-  std::string results, ties;
-  for (size_t i = 0; i < count; ++i) {
-    operands.push_back(LLVM::ExtractValueOp::create(builder, loc, sums,
-                                                    static_cast<int64_t>(i)));
-    results += "=f,";
-    ties += std::to_string(i) + ",";
-  }
-  return unpack(LLVM::InlineAsmOp::create(
-                    builder, loc, sums.getType(), operands, kWaitAssembly,
-                    results + ties + "~{memory}",
-                    /*has_side_effects=*/true,
-                    /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                    LLVM::AsmDialectAttr(), ArrayAttr())
-                    .getResult(0));
+  return unpack(hfta_gpu::WaitForProductsOp::create(builder, loc, sums));
 }
 
 /// Begins the products here only if both sides are copied. Computing an element

@@ -8,12 +8,11 @@
 
 #include "Tiles/WarpSpecializedTiles.h"
 
-#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 #include "hfta/program.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -33,8 +32,6 @@ static constexpr int64_t kLeastInstructions = 2;
 /// The most terms of a step, as a multiple of the terms of a step without a
 /// producer.
 static constexpr int64_t kMostTerms = 4;
-/// NVVM's address space of the shared memory of a block cluster.
-static constexpr unsigned kClusterSpace = 7;
 
 //===----------------------------------------------------------------------===//
 // Choice of tiles
@@ -129,10 +126,6 @@ WarpSpecializedTiles::WarpSpecializedTiles(
 // Barriers
 //===----------------------------------------------------------------------===//
 
-static Value constant(OpBuilder &builder, Location loc, int64_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
-}
-
 static Value toWord(OpBuilder &builder, Location loc, Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
 }
@@ -154,15 +147,12 @@ Value WarpSpecializedTiles::isThread(arith::CmpIPredicate predicate,
   return arith::CmpIOp::create(builder, loc, predicate, inBlock, other);
 }
 
-/// Casts a memref to a pointer, which it becomes when kernels are converted to
-/// the LLVM dialect.
 Value WarpSpecializedTiles::findAddress(Value memory, Value bytes) {
   toEnd();
-  Type pointer =
-      LLVM::LLVMPointerType::get(builder.getContext(), kSharedAddressSpace);
+  Type pointer = LLVM::LLVMPointerType::get(
+      builder.getContext(), hfta_gpu::HftaGpuDialect::kSharedSpace);
   Value begin =
-      UnrealizedConversionCastOp::create(builder, loc, pointer, memory)
-          .getResult(0);
+      hfta_gpu::AddressOp::create(builder, loc, pointer, memory, ValueRange());
   return LLVM::GEPOp::create(
       builder, loc, pointer, builder.getI8Type(), begin,
       ArrayRef<LLVM::GEPArg>{toWord(builder, loc, bytes)});
@@ -198,10 +188,10 @@ void WarpSpecializedTiles::initialize() {
           std::pair(empty, tile.countThreads() / kWarp)})
       for (int64_t buffer = 0; buffer < specialization.buffers; ++buffer) {
         Value barrier = findBarrier(barriers, puller.index(buffer));
-        NVVM::MBarrierInitOp::create(builder, loc, barrier,
-                                     constant(builder, loc, arrivals), Value());
+        hfta_gpu::InitMbarrierOp::create(builder, loc, barrier,
+                                         static_cast<uint32_t>(arrivals));
       }
-    NVVM::FenceMbarrierInitOp::create(builder, loc);
+    hfta_gpu::PublishMbarriersOp::create(builder, loc);
     return success();
   });
   toEnd();
@@ -209,15 +199,12 @@ void WarpSpecializedTiles::initialize() {
 }
 
 void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
-  // The nanoseconds for which a thread may be suspended before it checks again.
-  constexpr int64_t kTicks = 10'000'000;
   Value barrier = findBarrier(barriers, step);
   Value parity = apply(
       (d0.floorDiv(specialization.buffers) + (isBefore ? 1 : 0)) % 2, step);
   toEnd();
   parity = toWord(builder, loc, parity);
-  NVVM::MBarrierTryWaitParityOp::create(builder, loc, barrier, parity,
-                                        constant(builder, loc, kTicks));
+  hfta_gpu::WaitForPhaseOp::create(builder, loc, barrier, parity);
 }
 
 /// Reports, by one thread of each warp, that the warp has finished reading the
@@ -233,8 +220,7 @@ void WarpSpecializedTiles::releaseBefore(Value step) {
                             none));
   (void)buildFor(isOne, [&] {
     Value barrier = findBarrier(empty, before);
-    NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier,
-                                   Value());
+    hfta_gpu::ArriveOp::create(builder, loc, barrier);
     return success();
   });
 }
@@ -256,25 +242,18 @@ void WarpSpecializedTiles::copyBox(const Side &side, Value to,
   toEnd();
   for (Value &coordinate : coordinates)
     coordinate = toWord(builder, loc, coordinate);
-  Type pointer = maps.getType(), word = builder.getI32Type();
-  auto advance = [&](int64_t bytes) {
-    return LLVM::GEPOp::create(
-        builder, loc, pointer, builder.getI8Type(), maps,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-  };
   auto count = static_cast<int64_t>(specialization.maps.size());
-  Value isApart = LLVM::LoadOp::create(
-      builder, loc, word, advance(count * HFTA_MAP_BYTES + number * 4));
-  Value copy = NVVM::BlockIdZOp::create(builder, loc, word);
+  Value place = LLVM::GEPOp::create(builder, loc, maps.getType(),
+                                    builder.getI8Type(), maps,
+                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(
+                                        count * HFTA_MAP_BYTES + number * 4)});
+  Value isApart =
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), place);
+  Value copy =
+      hfta_gpu::PositionOp::create(builder, loc, hfta_gpu::Place::copy);
   coordinates.push_back(LLVM::MulOp::create(builder, loc, copy, isApart));
-  Value target = LLVM::AddrSpaceCastOp::create(
-      builder, loc,
-      LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace), to);
-  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      builder, loc, target, advance(number * HFTA_MAP_BYTES), coordinates,
-      barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
-      /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-      /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+  hfta_gpu::BeginBoxCopyOp::create(builder, loc, to, maps, number, coordinates,
+                                   barrier);
 }
 
 /// Returns the loops of more than one iteration. The index of the first of them
@@ -310,9 +289,8 @@ void WarpSpecializedTiles::fill(Value step) {
   for (const Side &side : sides)
     bytes += tile.groups * countBufferBytes(side);
   Value barrier = findBarrier(full, step);
-  NVVM::MBarrierArriveExpectTxOp::create(
-      builder, loc, /*res=*/Type(), barrier, constant(builder, loc, bytes),
-      NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+  hfta_gpu::ArriveExpectingOp::create(builder, loc, barrier,
+                                      static_cast<uint32_t>(bytes));
   for (int64_t ofGroup = 0; ofGroup < tile.groups; ++ofGroup)
     for (const Side &side : sides)
       copy(side, ofGroup, step);
@@ -350,7 +328,7 @@ LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
   waitFor(full, step, /*isBefore=*/false);
   Value begun = begin(step, pack(SmallVector<Value>(loop.getRegionIterArgs())));
   toEnd();
-  NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, /*group=*/1);
+  hfta_gpu::WaitForProductGroupsOp::create(builder, loc, /*but=*/1);
   releaseBefore(step);
   SmallVector<Value> own = unpack(begun);
   scf::YieldOp::create(builder, loc, own);

@@ -2,6 +2,7 @@
 
 #include "Functions/KernelEntries.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
 #include "Hfta/Dialect/Hfta/IR/HftaInterfaces.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -13,7 +14,6 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
@@ -23,11 +23,9 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -103,65 +101,24 @@ collectSharedOps(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
 }
 
 namespace {
-/// Converts an asynchronous copy. MLIR's own pattern truncates the number of
-/// elements to 32 bits, which fails if indices have 32 bits already.
-struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
+/// Converts the address of an element of memory to an LLVM pointer.
+struct ConvertAddress : ConvertOpToLLVMPattern<hfta_gpu::AddressOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
   LogicalResult
-  matchAndRewrite(nvgpu::DeviceAsyncCopyOp op, OpAdaptor adaptor,
+  matchAndRewrite(hfta_gpu::AddressOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    auto toType = cast<MemRefType>(op.getDst().getType());
-    auto fromType = cast<MemRefType>(op.getSrc().getType());
-    int64_t elementBytes = fromType.getElementTypeBitWidth() / 8;
-    int64_t bytes = op.getDstElements().getSExtValue() * elementBytes;
-    bool passesCache = op.getBypassL1().value_or(false);
-    // A copy's token isn't used, as a thread's copies are waited for in groups.
-    if (bytes != 16 || !passesCache || !op->use_empty())
-      return rewriter.notifyMatchFailure(op, "expected 16 bytes of memory");
-    Value to = getStridedElementPtr(rewriter, loc, toType, adaptor.getDst(),
-                                    adaptor.getDstIndices());
-    Value from = getStridedElementPtr(rewriter, loc, fromType, adaptor.getSrc(),
-                                      adaptor.getSrcIndices());
-    constexpr unsigned kGlobalSpace = 1;
-    from = LLVM::AddrSpaceCastOp::create(
-        rewriter, loc,
-        LLVM::LLVMPointerType::get(rewriter.getContext(), kGlobalSpace), from);
-    Value count = adaptor.getSrcElements();
-    Type word = rewriter.getI32Type();
-    if (count && count.getType() != word)
-      count = LLVM::TruncOp::create(rewriter, loc, word, count);
-    if (count)
-      count = LLVM::MulOp::create(
-          rewriter, loc, count,
-          LLVM::ConstantOp::create(rewriter, loc, word, elementBytes));
-    NVVM::CpAsyncOp::create(rewriter, loc, to, from,
-                            static_cast<uint32_t>(bytes),
-                            NVVM::LoadCacheModifierKind::CG, count);
-    rewriter.eraseOp(op);
+    if (op.getIndices().empty()) {
+      MemRefDescriptor memory(adaptor.getMemory());
+      rewriter.replaceOp(op, memory.alignedPtr(rewriter, loc));
+      return success();
+    }
+    rewriter.replaceOp(
+        op, getStridedElementPtr(rewriter, loc,
+                                 cast<MemRefType>(op.getMemory().getType()),
+                                 adaptor.getMemory(), adaptor.getIndices()));
     return success();
-  }
-};
-
-/// Converts the cast of a memref to a pointer into the memref's address.
-struct ConvertPointer : ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-
-  LogicalResult
-  matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    if (!isPointerOfMemory(op))
-      return rewriter.notifyMatchFailure(op, "expected memory");
-    MemRefDescriptor memory(adaptor.getOperands().front());
-    rewriter.replaceOp(op, memory.alignedPtr(rewriter, op.getLoc()));
-    return success();
-  }
-
-  static bool isPointerOfMemory(UnrealizedConversionCastOp op) {
-    return op.getNumOperands() == 1 && op.getNumResults() == 1 &&
-           isa<MemRefType>(op.getOperand(0).getType()) &&
-           isa<LLVM::LLVMPointerType>(op.getResult(0).getType());
   }
 };
 } // namespace
@@ -175,8 +132,7 @@ static void populatePatterns(LLVMTypeConverter &converter,
   populateFuncToLLVMConversionPatterns(converter, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns);
-  populateNVGPUToNVVMConversionPatterns(converter, patterns);
-  patterns.add<ConvertCopy, ConvertPointer>(converter, /*benefit=*/2);
+  patterns.add<ConvertAddress>(converter);
   populateSCFToControlFlowConversionPatterns(patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
@@ -190,17 +146,16 @@ public:
   Conversion(MLIRContext *context, unsigned indexBits)
       : converter(context, getOptions(context, indexBits)), target(*context),
         patterns(getPatterns(context)) {
-    target.addLegalDialect<NVVM::NVVMDialect>();
-    target.addIllegalDialect<
-        affine::AffineDialect, arith::ArithDialect,
-        bufferization::BufferizationDialect, cf::ControlFlowDialect,
-        func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-        memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
-        tensor::TensorDialect, vector::VectorDialect>();
-    target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
-        [](UnrealizedConversionCastOp op) {
-          return !ConvertPointer::isPointerOfMemory(op);
-        });
+    // All other ops of this dialect have operands of LLVM's types already. The
+    // back end for a kind of GPU lowers them.
+    target.addLegalDialect<hfta_gpu::HftaGpuDialect>();
+    target.addIllegalOp<hfta_gpu::AddressOp>();
+    target.addIllegalDialect<affine::AffineDialect, arith::ArithDialect,
+                             bufferization::BufferizationDialect,
+                             cf::ControlFlowDialect, func::FuncDialect,
+                             linalg::LinalgDialect, math::MathDialect,
+                             memref::MemRefDialect, scf::SCFDialect,
+                             tensor::TensorDialect, vector::VectorDialect>();
   }
 
   LogicalResult run(ArrayRef<Operation *> ops) const {

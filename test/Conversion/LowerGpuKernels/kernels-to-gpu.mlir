@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -split-input-file -verify-diagnostics -convert-kernels-to-nvvm | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -convert-kernels-to-gpu | FileCheck %s -enable-var-scope
 
 // An address and a distance from copy to copy for each operand, then scratch
 // memory. Threads beyond the last element do nothing.
@@ -7,14 +7,14 @@
 // CHECK-SAME: hfta.operand_bytes = array<i64: 1200, 4>
 // CHECK-LABEL: llvm.func @forward$0(
 // CHECK-SAME: %[[X:[^ ,:]+]]: !llvm.ptr, %[[XS:[^ ,:]+]]: i64, %[[Y:[^ ,:]+]]: !llvm.ptr, %[[YS:[^ ,:]+]]: i64, %[[SCRATCH:[^ ,:]+]]: !llvm.ptr
-// CHECK-SAME: nvvm.kernel, nvvm.maxntid = array<i32: 256>
-// CHECK-DAG: nvvm.read.ptx.sreg.ctaid.x
-// CHECK-DAG: nvvm.read.ptx.sreg.ntid.x
-// CHECK-DAG: nvvm.read.ptx.sreg.tid.x
+// CHECK-SAME: hfta_gpu.entry, hfta_gpu.threads = 256 : i32
+// CHECK-DAG: hfta_gpu.position block{{$}}
+// CHECK-DAG: hfta_gpu.position block_threads{{$}}
+// CHECK-DAG: hfta_gpu.position thread{{$}}
 // CHECK: %[[END:.+]] = llvm.mlir.constant(300 : i32)
 // CHECK: %[[IS:.+]] = llvm.icmp "ult" %[[ITEM:.+]], %[[END]]
 // CHECK: llvm.cond_br %[[IS]]
-// CHECK: %[[Z:.+]] = nvvm.read.ptx.sreg.ctaid.z
+// CHECK: %[[Z:.+]] = hfta_gpu.position copy
 // CHECK: %[[COPY:.+]] = llvm.zext %[[Z]]
 // CHECK: %[[OFFSET:.+]] = llvm.mul %[[COPY]], %[[XS]]
 // CHECK: %[[OWN:.+]] = llvm.getelementptr %[[X]][%[[OFFSET]]]
@@ -34,7 +34,7 @@ func.func private @"kernel/forward.0"(%x: memref<300xf32>, %y: memref<1xf32>, %e
 // CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i32,
 // CHECK-LABEL: llvm.func internal @"kernel/wide.0"(
 // CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i64,
-// CHECK: %[[TID:.+]] = nvvm.read.ptx.sreg.tid.x
+// CHECK: %[[TID:.+]] = hfta_gpu.position thread{{$}}
 // CHECK: llvm.zext %[[TID]] : i32 to i64
 // CHECK: llvm.mlir.constant(300 : i64)
 func.func private @"kernel/narrow.0"(%x: memref<300xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 300 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
@@ -59,7 +59,7 @@ func.func private @"kernel/many.0"(%x: memref<2147483647xf32>, %element: index, 
 // CHECK-LABEL: llvm.func internal @"kernel/few.0"(
 // CHECK-SAME: hfta.block_threads = 64 : i64
 // CHECK-LABEL: llvm.func @few$0(
-// CHECK-SAME: nvvm.maxntid = array<i32: 64>
+// CHECK-SAME: hfta_gpu.threads = 64 : i32
 // CHECK: llvm.mlir.constant(64 : i64)
 // CHECK: llvm.mlir.constant(48 : i64)
 // CHECK: %[[OWN:.+]] = llvm.getelementptr %{{.+}}[%{{.+}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -73,7 +73,7 @@ func.func private @"kernel/few.0"(%x: memref<40xf32>, %element: index, %scratch:
 // Where threads share sums, a division of wide numbers, which is a call of the
 // assembler's, has the registers that two blocks at once leave it.
 // CHECK-LABEL: llvm.func @divides$0(
-// CHECK-SAME: nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32
+// CHECK-SAME: hfta_gpu.blocks_at_once = 2 : i32
 func.func private @"kernel/divides.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
   %0 = memref.load %x[%element] : memref<256xf64>
   %1 = arith.divf %0, %0 : f64
@@ -82,7 +82,7 @@ func.func private @"kernel/divides.0"(%x: memref<256xf64>, %element: index, %scr
 }
 // A square root is such a call, too.
 // CHECK-LABEL: llvm.func @root$0(
-// CHECK-SAME: nvvm.minctasm = 2 : i32
+// CHECK-SAME: hfta_gpu.blocks_at_once = 2 : i32
 func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
   %0 = memref.load %x[%element] : memref<256xf64>
   %1 = math.sqrt %0 : f64
@@ -91,15 +91,15 @@ func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratc
 }
 // A thread of several elements has that many registers, too.
 // CHECK-LABEL: llvm.func @several$0(
-// CHECK-SAME: nvvm.minctasm = 2 : i32
+// CHECK-SAME: hfta_gpu.blocks_at_once = 2 : i32
 func.func private @"kernel/several.0"(%x: memref<256xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.run = 4 : i64, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
   return
 }
 // Others have as many as the assembler likes.
 // CHECK-LABEL: llvm.func @narrow$0(
-// CHECK-NOT: nvvm.minctasm
+// CHECK-NOT: hfta_gpu.blocks_at_once
 // CHECK-LABEL: llvm.func @apart$0(
-// CHECK-NOT: nvvm.minctasm
+// CHECK-NOT: hfta_gpu.blocks_at_once
 func.func private @"kernel/narrow.0"(%x: memref<256xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
   %0 = memref.load %x[%element] : memref<256xf32>
   %1 = arith.divf %0, %0 : f32
@@ -115,31 +115,35 @@ func.func private @"kernel/apart.0"(%x: memref<256xf64>, %element: index, %scrat
 
 // -----
 
-// Copies of some elements, whose number has as many bits as indices have.
-// CHECK-LABEL: llvm.func internal @"kernel/copies.0"(
+// The address of an element becomes a pointer; its index has as many bits as the
+// kernel's indices have. Without indices it is the memory's pointer.
+// CHECK-LABEL: llvm.func internal @"kernel/addresses.0"(
 // CHECK-SAME: !llvm.ptr {llvm.noalias}, %[[I:[^ ,:]+]]: i32,
 // CHECK: %[[TO:.+]] = llvm.getelementptr{{.*}} %{{.+}}[%[[I]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, bf16
 // CHECK: %[[PLACE:.+]] = llvm.getelementptr{{.*}} %{{.+}}[%[[I]]] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
 // CHECK: %[[FROM:.+]] = llvm.addrspacecast %[[PLACE]] : !llvm.ptr to !llvm.ptr<1>
-// CHECK: %[[BYTES:.+]] = llvm.mul %[[I]], %{{.+}} : i32
-// CHECK: nvvm.cp.async.shared.global %[[TO]], %[[FROM]], 16, cache = cg, %[[BYTES]] : !llvm.ptr<3>, !llvm.ptr<1>, i32
-// CHECK: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
-// CHECK-LABEL: llvm.func internal @"kernel/wide_copies.0"(
+// CHECK: hfta_gpu.begin_copy %[[TO]] from %[[FROM]]
+// CHECK: hfta_gpu.arrive %{{.+}}
+// CHECK-LABEL: llvm.func internal @"kernel/wide_addresses.0"(
 // CHECK-SAME: !llvm.ptr {llvm.noalias}, %[[I:[^ ,:]+]]: i64,
-// CHECK: %[[COUNT:.+]] = llvm.trunc %[[I]] : i64 to i32
-// CHECK: %[[BYTES:.+]] = llvm.mul %[[COUNT]], %{{.+}} : i32
-// CHECK: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg, %[[BYTES]]
+// CHECK: llvm.getelementptr{{.*}} %{{.+}}[%[[I]]] : (!llvm.ptr, i64) -> !llvm.ptr, bf16
+// CHECK-NOT: hfta_gpu.address
 memref.global "private" @shared : memref<64xbf16, 3> = uninitialized {alignment = 16 : i64}
-func.func private @"kernel/copies.0"(%x: memref<64xbf16>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
+func.func private @"kernel/addresses.0"(%x: memref<64xbf16>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
   %0 = memref.get_global @shared : memref<64xbf16, 3>
-  %1 = nvgpu.device_async_copy %x[%i], %0[%i], 8, %i {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
-  %2 = nvgpu.device_async_copy %x[%i], %0[%i], 8 {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
+  %1 = hfta_gpu.address %0[%i] : memref<64xbf16, 3> -> !llvm.ptr<3>
+  %2 = hfta_gpu.address %x[%i] : memref<64xbf16> -> !llvm.ptr
+  %3 = llvm.addrspacecast %2 : !llvm.ptr to !llvm.ptr<1>
+  hfta_gpu.begin_copy %1 from %3
+  %4 = hfta_gpu.address %0 : memref<64xbf16, 3> -> !llvm.ptr<3>
+  hfta_gpu.arrive %4
   return
 }
-func.func private @"kernel/wide_copies.0"(%x: memref<64xbf16>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.wide_indices} {
-  %0 = memref.get_global @shared : memref<64xbf16, 3>
-  %1 = nvgpu.device_async_copy %x[%i], %0[%i], 8, %i {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
-  %2 = nvgpu.device_async_copy %x[%i], %0[%i], 8 {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
+func.func private @"kernel/wide_addresses.0"(%x: memref<64xbf16>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.wide_indices} {
+  %0 = hfta_gpu.address %x[%i] : memref<64xbf16> -> !llvm.ptr
+  %1 = llvm.addrspacecast %0 : !llvm.ptr to !llvm.ptr<1>
+  %2 = llvm.mlir.zero : f32
+  llvm.store %2, %1 : f32, !llvm.ptr<1>
   return
 }
 

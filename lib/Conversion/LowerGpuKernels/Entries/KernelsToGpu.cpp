@@ -1,24 +1,25 @@
-//===- KernelsToNVVM.cpp - Threads' code as kernels of a GPU --------------===//
+//===- KernelsToGpu.cpp - Threads' code as kernels of a GPU ---------------===//
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Gpu/GpuOps.h"
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "hfta/program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::hfta {
-#define GEN_PASS_DEF_CONVERTKERNELSTONVVM
-#define GEN_PASS_DEF_HFTACOLLECTGPUCODE
+#define GEN_PASS_DEF_CONVERTKERNELSTOGPU
 #include "Hfta/Conversion/Passes.h.inc"
 } // namespace mlir::hfta
 
 using namespace mlir;
 using namespace mlir::hfta;
+using hfta_gpu::HftaGpuDialect, hfta_gpu::Place;
 
 /// Emits an error if a kernel calls an external function, as a GPU has no C
 /// library.
@@ -43,11 +44,11 @@ static LogicalResult refuseCalls(ModuleOp module) {
 static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
-/// The least number of blocks that a multiprocessor is to run at once
-/// (`nvvm.minctasm`). It is set for kernels whose threads share sums and either
-/// divide in f64, which is a call of ptxas' own routine, or compute several
-/// elements. By default ptxas uses 32 to 48 registers for such kernels and
-/// spills to memory; with this bound it uses 40 to 90.
+/// The least number of blocks that a multiprocessor is to run at once. It is
+/// set for kernels whose threads share sums and either divide in f64, which is
+/// a call of ptxas' own routine, or compute several elements. By default ptxas
+/// uses 32 to 48 registers for such kernels and spills to memory; with this
+/// bound it uses 40 to 90.
 static constexpr int64_t kBlocksAtOnce = 2;
 
 /// Returns whether a function contains a division or square root in f64.
@@ -106,9 +107,8 @@ private:
                ? value
                : LLVM::ZExtOp::create(builder, loc, type, value).getResult();
   }
-  template <typename Register>
-  Value read(Type type) {
-    return widen(Register::create(builder, loc, builder.getI32Type()), type);
+  Value read(Place place, Type type) {
+    return widen(hfta_gpu::PositionOp::create(builder, loc, place), type);
   }
   /// Multiplies two numbers that aren't negative and whose product doesn't
   /// overflow.
@@ -165,13 +165,12 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   types));
   int64_t threads = getBlockThreads();
-  entry->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                 builder.getUnitAttr());
-  entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                 builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+  entry->setAttr(HftaGpuDialect::kEntryAttrName, builder.getUnitAttr());
+  entry->setAttr(HftaGpuDialect::kThreadsAttrName,
+                 builder.getI32IntegerAttr(static_cast<int32_t>(threads)));
   if (callee->hasAttr(kSharesSumsAttrName) &&
       (callee->hasAttr(kRunAttrName) || dividesWide(callee)))
-    entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+    entry->setAttr(HftaGpuDialect::kBlocksAtOnceAttrName,
                    builder.getI32IntegerAttr(kBlocksAtOnce));
   if (maps)
     describeMaps(entry, types.size() - 1);
@@ -192,7 +191,6 @@ void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
                                              hfta_map_block_bytes(count))));
   set(LLVM::LLVMDialect::getAlignAttrName(),
       builder.getI64IntegerAttr(HFTA_MAP_ALIGNMENT));
-  set(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
   entry->setAttr(kMapCountAttrName,
                  builder.getI32IntegerAttr(static_cast<int32_t>(count)));
   entry->setAttr(kSharedBytesAttrName, callee->getAttr(kSharedBytesAttrName));
@@ -211,7 +209,7 @@ Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
 }
 
 void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
-  Value copy = read<NVVM::BlockIdZOp>(builder.getI64Type());
+  Value copy = read(Place::copy, builder.getI64Type());
   SmallVector<Value> arguments;
   for (unsigned i = 0; i < kernel.buffers; ++i)
     arguments.push_back(advance(entry.getArgument(2 * i),
@@ -238,9 +236,9 @@ LogicalResult EntryBuilder::build() {
            << kSharedBytesAttrName;
   LLVM::LLVMFuncOp entry = createFunction();
   builder.setInsertionPointToStart(entry.addEntryBlock(builder));
-  Value item = add(multiply(read<NVVM::BlockIdXOp>(indexType),
-                            read<NVVM::BlockDimXOp>(indexType)),
-                   read<NVVM::ThreadIdXOp>(indexType));
+  Value item = add(multiply(read(Place::block, indexType),
+                            read(Place::block_threads, indexType)),
+                   read(Place::thread, indexType));
   // If threads wait for each other, the grid consists of whole blocks and every
   // thread has an item.
   Block *end = worksTogether() ? nullptr : skipPast(entry, item);
@@ -314,7 +312,7 @@ static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
                                const SymbolTable &symbols) {
   kernel.walk([&](LLVM::AddressOfOp op) {
     auto global = symbols.lookup<LLVM::GlobalOp>(op.getGlobalName());
-    if (!global || global.getAddrSpace() != kSharedAddressSpace)
+    if (!global || global.getAddrSpace() != HftaGpuDialect::kSharedSpace)
       return;
     Type byte = IntegerType::get(kernel.getContext(), 8);
     global.setGlobalType(LLVM::LLVMArrayType::get(byte, 0));
@@ -351,9 +349,9 @@ static LogicalResult markEntries(ModuleOp module) {
 }
 
 namespace {
-struct ConvertKernelsToNVVMPass
-    : hfta::impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVMPass> {
-  using ConvertKernelsToNVVMBase::ConvertKernelsToNVVMBase;
+struct ConvertKernelsToGpuPass
+    : hfta::impl::ConvertKernelsToGpuBase<ConvertKernelsToGpuPass> {
+  using ConvertKernelsToGpuBase::ConvertKernelsToGpuBase;
 
   void runOnOperation() override {
     if (failed(refuseCalls(getOperation())))
@@ -367,47 +365,6 @@ struct ConvertKernelsToNVVMPass
         return signalPassFailure();
     if (failed(markEntries(getOperation())))
       return signalPassFailure();
-  }
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// The module of code for GPUs
-//===----------------------------------------------------------------------===//
-
-/// Collects an op and all symbols of the module that it refers to, directly or
-/// indirectly.
-static void collect(Operation *op, SymbolTable &symbols,
-                    llvm::SetVector<Operation *> &found) {
-  if (!found.insert(op))
-    return;
-  op->walk([&](Operation *user) {
-    for (NamedAttribute attribute : user->getAttrs())
-      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
-        if (Operation *used = symbols.lookup(symbol.getAttr()))
-          collect(used, symbols, found);
-  });
-}
-
-namespace {
-struct CollectGpuCodePass
-    : hfta::impl::HftaCollectGpuCodeBase<CollectGpuCodePass> {
-  using HftaCollectGpuCodeBase::HftaCollectGpuCodeBase;
-
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    SymbolTable symbols(module);
-    llvm::SetVector<Operation *> found;
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
-        collect(function, symbols, found);
-    OpBuilder builder(module.getBody(), module.getBody()->end());
-    auto code = ModuleOp::create(builder, module.getLoc(), kGpuModuleName);
-    // Keeps the order of the module, which doesn't depend on which op refers to
-    // which.
-    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
-      if (found.contains(&op))
-        op.moveBefore(code.getBody(), code.getBody()->end());
   }
 };
 } // namespace
