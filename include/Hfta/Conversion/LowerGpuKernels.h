@@ -8,6 +8,8 @@
 #ifndef HFTA_CONVERSION_LOWERGPUKERNELS_H
 #define HFTA_CONVERSION_LOWERGPUKERNELS_H
 
+#include "Hfta/Target/GpuReferenceModel.h"
+
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -41,7 +43,7 @@ inline constexpr llvm::StringLiteral kSumUnitAttrName = "hfta.sum_unit";
 /// are adjacent in the block, because its terms are adjacent in memory.
 inline constexpr llvm::StringLiteral kLanesInsideAttrName = "hfta.lanes_inside";
 /// Number of threads of a block whose threads share sums.
-inline constexpr int64_t kSumThreads = 256;
+inline constexpr int64_t kSumThreads = GpuReferenceModel::Sums::kBlockThreads;
 /// Attribute of a kernel on tensors that also returns sums over the rows of its
 /// other results: for each result a list of its axes that number the rows. The
 /// lists have the order of the sums' axes. Each row is computed by one thread,

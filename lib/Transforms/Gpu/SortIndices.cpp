@@ -9,6 +9,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Target/GpuReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels/Kernels.h"
 
@@ -45,23 +46,18 @@ struct Scatter {
 };
 } // namespace
 
-/// Estimates for an A100 or H100: comparisons of indices per microsecond, the
-/// number of copies that share them, the microseconds between two comparisons
-/// of a thread, and the least microseconds of a kernel.
-static constexpr double kComparisons = 1 << 21;
-static constexpr double kCopies = 4;
-static constexpr double kWait = 0.03;
-static constexpr double kLaunch = 2;
-/// The most kernels that compute tables.
-static constexpr double kTableKernels = 4;
+using Costs = GpuReferenceModel::Scatters;
+
+/// The number of copies that share the GPU.
+static constexpr auto kCopies = static_cast<double>(GpuReferenceModel::kCopies);
 
 /// Estimates the microseconds if each element compares all indices, one after
 /// the other.
 static double estimateComparing(const Scatter &scatter) {
   auto updates = static_cast<double>(scatter.updates);
   return std::max(kCopies * static_cast<double>(scatter.elements) * updates /
-                      kComparisons,
-                  updates * kWait);
+                      Costs::kComparisons,
+                  updates * Costs::kWait);
 }
 
 /// Estimates the microseconds to compute tables: ranks, the sorted numbers, and
@@ -69,8 +65,8 @@ static double estimateComparing(const Scatter &scatter) {
 static double estimateTables(const Scatter &scatter) {
   auto updates = static_cast<double>(scatter.updates);
   auto slices = static_cast<double>(scatter.slices);
-  return kTableKernels * kLaunch +
-         kCopies * (2 * updates + slices) * updates / kComparisons;
+  return Costs::kTableKernels * Costs::kLaunch +
+         kCopies * (2 * updates + slices) * updates / Costs::kComparisons;
 }
 
 /// Returns the indices if they are constant and available, else null.

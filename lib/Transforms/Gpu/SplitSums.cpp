@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
+#include "Hfta/Target/GpuReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels/Kernels.h"
 
@@ -27,16 +28,17 @@ struct Product {
 /// must still have many terms, and there must not be more results to write than
 /// operands to read.
 static int64_t countParts(const Product &product, int64_t most) {
-  constexpr int64_t kTiles = 256, kCopies = 4, kTerms = 256;
-  constexpr int64_t kSide = 128, kShortSide = 64;
+  using Costs = GpuReferenceModel::Splits;
   auto countTiles = [](int64_t size) {
-    return llvm::divideCeil(size, size < kSide ? kShortSide : kSide);
+    return llvm::divideCeil(size, size < Costs::kSide ? Costs::kShortSide
+                                                      : Costs::kSide);
   };
   int64_t tiles =
       product.batches * countTiles(product.rows) * countTiles(product.columns);
   int64_t parts = 1;
-  while (most % (2 * parts) == 0 && kCopies * tiles * parts < kTiles &&
-         product.terms >= 2 * parts * kTerms &&
+  while (most % (2 * parts) == 0 &&
+         GpuReferenceModel::kCopies * tiles * parts < Costs::kTiles &&
+         product.terms >= 2 * parts * Costs::kTermsOfPart &&
          2 * parts * product.rows * product.columns <=
              product.terms * (product.rows + product.columns))
     parts *= 2;

@@ -12,6 +12,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Target/GpuReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels/KernelRows.h"
 
@@ -60,14 +61,16 @@ static std::optional<Variance> findVariance(ReduceOp squares) {
   return Variance{squares, sum, centered.getLhs(), mean.getResult()};
 }
 
-/// Returns the number of rows per part: 32 or 16, which divide the tiles of
-/// products, else the smallest divisor of `rows` from 17 to 63. Returns nothing
-/// if there is none.
+/// Returns the number of rows per part: one that divides the tiles of products,
+/// else the smallest divisor of `rows` in a range. Returns nothing if there is
+/// none.
 static std::optional<int64_t> chooseLength(int64_t rows) {
-  for (int64_t length : {32, 16})
+  using Costs = GpuReferenceModel::Parts;
+  for (int64_t length : Costs::kLengths)
     if (rows % length == 0)
       return length;
-  for (int64_t length = 17; length < 64; ++length)
+  for (int64_t length = Costs::kLeastOther; length <= Costs::kMostOther;
+       ++length)
     if (rows % length == 0)
       return length;
   return std::nullopt;
@@ -76,7 +79,7 @@ static std::optional<int64_t> chooseLength(int64_t rows) {
 /// Chooses the parts by the shape of the sum alone, so that its bits don't
 /// depend on the op that computes the tensor.
 static std::optional<Parts> chooseParts(ReduceOp sum) {
-  constexpr int64_t kFewElements = 1 << 12, kFewParts = 4;
+  using Costs = GpuReferenceModel::Parts;
   RankedTensorType type = sum.getInput().getType();
   int64_t rank = type.getRank();
   // Only floats: means of integers are truncated, so that deviations don't add
@@ -84,7 +87,7 @@ static std::optional<Parts> chooseParts(ReduceOp sum) {
   if (!isPlainSum(sum) || !isa<FloatType>(type.getElementType()) ||
       type.getElementTypeBitWidth() < 32 ||
       static_cast<int64_t>(sum.getAxes().size()) != rank - 1 ||
-      type.getNumElements() < kFewElements)
+      type.getNumElements() < Costs::kFewElements)
     return std::nullopt;
   SmallVector<int64_t> kept = getOtherAxes(rank, sum.getAxes());
   int64_t column = kept.front(), columns = type.getDimSize(column);
@@ -92,7 +95,7 @@ static std::optional<Parts> chooseParts(ReduceOp sum) {
     return std::nullopt;
   int64_t rows = type.getNumElements() / columns;
   std::optional<int64_t> length = chooseLength(rows);
-  if (!length || rows < kFewParts * *length)
+  if (!length || rows < Costs::kFewParts * *length)
     return std::nullopt;
   return Parts{column, *length};
 }

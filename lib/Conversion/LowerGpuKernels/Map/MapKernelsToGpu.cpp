@@ -9,6 +9,7 @@
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Target/GpuReferenceModel.h"
 #include "Pull/KernelRows.h"
 #include "Pull/KernelRuns.h"
 #include "Tiles/ProductTiles.h"
@@ -29,70 +30,42 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The GPU and the number of copies that choices are made for. An A100 or H100
-/// runs about this many threads at once.
-static constexpr int64_t kThreadsAtOnce = 128 * 1024;
-static constexpr int64_t kCopies = 4;
+using Model = GpuReferenceModel;
 
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A tile that can be chosen. `alone` is the fraction of a multiprocessor's
-/// peak that a single block reaches, as it waits for memory; `together` is the
-/// fraction that several blocks reach. `groups` is the most groups of threads
-/// for which there are enough registers.
+/// A tile that can be chosen. `alone`, `together` and `groups` are those of
+/// `Model::Tile`.
 struct TileChoice {
+  explicit TileChoice(const Model::Tile &of)
+      : tile{of.rows, of.columns, of.terms, of.threadRows, of.threadColumns},
+        alone(of.alone), together(of.together), groups(of.groups) {}
+
   ProductTile tile;
   double alone, together;
   int64_t groups;
 };
 } // namespace
 
-/// The approximate number of multiprocessors of an A100 or H100.
-static constexpr int64_t kProcessors = 128;
-
-/// The tiles without tensor cores. Fractions of the peak were measured on an
-/// H200, for matrix products and convolutions.
-static constexpr TileChoice kTiles[] = {
-    {{128, 128, 8, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 8, 4}, 0.22, 0.5, 1},
-    {{64, 128, 16, 4, 8}, 0.22, 0.5, 1}, {{64, 64, 16, 4, 4}, 0.13, 0.3, 2},
-    {{128, 32, 16, 8, 2}, 0.1, 0.25, 2}, {{32, 128, 16, 2, 8}, 0.1, 0.25, 2},
-    {{32, 32, 32, 2, 2}, 0.04, 0.13, 4}, {{64, 16, 32, 4, 1}, 0.03, 0.1, 4},
-    {{16, 64, 32, 1, 4}, 0.03, 0.1, 4},  {{16, 16, 32, 1, 1}, 0.015, 0.05, 4}};
-
 /// The tiles for tests, which are so small that small products have several of
 /// them and their code is short.
-static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1, 1, 4}};
-static constexpr TileChoice kTestPartTiles[] = {{{32, 8, 4, 2, 2}, 1, 1, 4},
-                                                {{8, 32, 4, 2, 2}, 1, 1, 4}};
-
-/// The tiles on tensor cores. Their terms are counted in 32-bit words. Each
-/// group adds up at least one instruction's terms at a time.
-static constexpr TileChoice kTensorTiles[] = {
-    {{128, 128, 16, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 4, 8}, 0.25, 0.5, 1},
-    {{64, 128, 16, 4, 8}, 0.25, 0.5, 1},  {{64, 64, 16, 4, 4}, 0.15, 0.35, 2},
-    {{128, 32, 16, 4, 4}, 0.12, 0.3, 2},  {{32, 128, 16, 4, 4}, 0.12, 0.3, 2},
-    {{32, 64, 32, 2, 4}, 0.08, 0.2, 4},   {{64, 32, 32, 2, 4}, 0.08, 0.2, 4},
-    {{32, 32, 32, 2, 2}, 0.05, 0.13, 4},  {{16, 64, 32, 2, 4}, 0.05, 0.12, 4},
-    {{64, 16, 32, 2, 2}, 0.04, 0.1, 4},   {{16, 16, 32, 2, 2}, 0.02, 0.06, 4}};
-static constexpr TileChoice kTensorTestTiles[] = {
-    {{16, 16, 32, 2, 2}, 1, 1, 4}};
-static constexpr TileChoice kTensorTestPartTiles[] = {
-    {{32, 16, 32, 2, 2}, 1, 1, 4}, {{16, 32, 32, 2, 2}, 1, 1, 4}};
-
-/// The number of multiplications below which independent threads are as fast as
-/// tiles.
-static constexpr int64_t kFewProducts = 1 << 14;
+static constexpr Model::Tile kTestTiles[] = {{8, 8, 4, 2, 2, 1, 1, 4}};
+static constexpr Model::Tile kTestPartTiles[] = {{32, 8, 4, 2, 2, 1, 1, 4},
+                                                 {8, 32, 4, 2, 2, 1, 1, 4}};
+static constexpr Model::Tile kTensorTestTiles[] = {{16, 16, 32, 2, 2, 1, 1, 4}};
+static constexpr Model::Tile kTensorTestPartTiles[] = {
+    {32, 16, 32, 2, 2, 1, 1, 4}, {16, 32, 32, 2, 2, 1, 1, 4}};
 
 /// Estimates the time of a product. The unit is the time in which a
 /// multiprocessor does one multiply-add.
 static double estimateTime(const TileChoice &choice,
                            const KernelProduct &product) {
   const ProductTile &tile = choice.tile;
-  int64_t blocks =
-      llvm::divideCeil(kCopies * tile.countBlocks(product), kProcessors);
+  int64_t blocks = llvm::divideCeil(Model::kCopies * tile.countBlocks(product),
+                                    Model::kProcessors);
   double ofBlock = static_cast<double>(tile.rows * tile.columns) *
                    static_cast<double>(product.termCount);
   double alone = choice.alone * static_cast<double>(tile.groups);
@@ -105,8 +78,7 @@ static double estimateTime(const TileChoice &choice,
 /// time, so that the terms of all groups fit into shared memory.
 static void chooseGroups(TileChoice &choice, const KernelProduct &product,
                          int64_t leastTerms, bool always) {
-  constexpr int64_t kTermsOfGroup = 64;
-  int64_t least = always ? 2 : kTermsOfGroup;
+  int64_t least = always ? 2 : Model::Products::kTermsOfGroup;
   while (choice.tile.groups < choice.groups && choice.tile.terms > leastTerms &&
          product.termCount >= 2 * choice.tile.groups * least) {
     TileChoice more = choice;
@@ -118,14 +90,16 @@ static void chooseGroups(TileChoice &choice, const KernelProduct &product,
   }
 }
 
-static ArrayRef<TileChoice> getChoices(bool onTensorCores, bool always) {
+static ArrayRef<Model::Tile> getChoices(bool onTensorCores, bool always) {
+  using Products = Model::Products;
   if (onTensorCores)
     return always ? ArrayRef(kTensorTestTiles)
-                  : ArrayRef<TileChoice>(kTensorTiles);
-  return always ? ArrayRef(kTestTiles) : ArrayRef<TileChoice>(kTiles);
+                  : ArrayRef<Model::Tile>(Products::kTensorTiles);
+  return always ? ArrayRef(kTestTiles)
+                : ArrayRef<Model::Tile>(Products::kTiles);
 }
 
-static ArrayRef<TileChoice> getPartChoices(bool onTensorCores, bool always) {
+static ArrayRef<Model::Tile> getPartChoices(bool onTensorCores, bool always) {
   if (!always)
     return getChoices(onTensorCores, always);
   return onTensorCores ? ArrayRef(kTensorTestPartTiles)
@@ -151,11 +125,13 @@ static std::optional<ProductTile> findForParts(const ProductTile &tile,
     return tile;
   std::optional<ProductTile> best;
   double least = 0;
-  for (TileChoice choice : getPartChoices(onTensorCores, always)) {
+  for (const Model::Tile &possible : getPartChoices(onTensorCores, always)) {
+    TileChoice choice(possible);
     ProductTile &own = choice.tile;
     own.terms = tile.terms;
     own.groups = tile.groups;
-    bool isTooWide = isWide && own.threadRows * own.threadColumns > 16;
+    bool isTooWide = isWide && own.threadRows * own.threadColumns >
+                                   Model::Products::kMostWideSums;
     if (isTooWide || tile.groups > choice.groups ||
         !hasWholeParts(own, product))
       continue;
@@ -170,11 +146,13 @@ static std::optional<ProductTile> findForParts(const ProductTile &tile,
 
 std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
                                                bool always) {
+  using Costs = Model::Products;
   linalg::GenericOp op = product.op;
   int64_t rows = product.rows.size, columns = product.columns.size;
   bool isSmall =
-      std::min({rows, columns, product.termCount}) < 4 ||
-      rows * columns * product.termCount * product.batchCount < kFewProducts;
+      std::min({rows, columns, product.termCount}) < Costs::kLeastSize ||
+      rows * columns * product.termCount * product.batchCount <
+          Costs::kFewProducts;
   if (isSmall && !always)
     return std::nullopt;
   bool isWide =
@@ -184,15 +162,15 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
   int64_t leastTerms = factors ? factors->ofStep() : 1;
   std::optional<ProductTile> best;
   double least = 0;
-  for (TileChoice choice : getChoices(factors.has_value(), always)) {
+  for (const Model::Tile &possible : getChoices(factors.has_value(), always)) {
+    TileChoice choice(possible);
     ProductTile &tile = choice.tile;
     // A thread keeps its sums, and its operands of one term, in registers; a
     // value of f64 takes two registers.
-    if (isWide && tile.threadRows * tile.threadColumns > 16)
+    if (isWide && tile.threadRows * tile.threadColumns > Costs::kMostWideSums)
       continue;
-    constexpr int64_t kMostWideTerms = 16;
     if (isWide)
-      tile.terms = std::min(tile.terms, kMostWideTerms);
+      tile.terms = std::min(tile.terms, Costs::kMostWideTerms);
     if (factors)
       tile.terms *= factors->ofWord();
     int64_t terms = llvm::bit_ceil<uint64_t>(product.termCount);
@@ -212,10 +190,6 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
-
-/// The least number of terms that a thread adds up when several threads share a
-/// sum.
-static constexpr int64_t kTermsOfThread = 8;
 
 /// Returns whether all threads of a block reach a sum together: its elements
 /// are used one by one, without conditions.
@@ -270,21 +244,23 @@ static int64_t countNeighbours(linalg::GenericOp op) {
 /// Returns the number of lanes, threads that share one of an op's sums; 1: each
 /// thread has its own sum.
 static int64_t chooseLanes(linalg::GenericOp op, bool always) {
-  int64_t ofThread = always ? 1 : kTermsOfThread, terms = countTerms(op);
-  if (op->getNumResults() != 1 || !findCombiner(op, 0) || terms < 4 * ofThread)
+  using Costs = Model::Sums;
+  int64_t ofLane = always ? 1 : Costs::kTermsOfLane, terms = countTerms(op);
+  if (op->getNumResults() != 1 || !findCombiner(op, 0) ||
+      terms < Costs::kFewestLanes * ofLane)
     return 1;
   int64_t sums = std::max<int64_t>(
       cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), 1);
   int64_t neighbours = countNeighbours(op);
-  int64_t wanted = kThreadsAtOnce * neighbours / kCopies / sums;
+  int64_t wanted = Model::kThreadsAtOnce * neighbours / Model::kCopies / sums;
   // Gives a sum to a whole warp, which reads contiguous terms.
   if (hasTermsLast(op))
-    wanted = std::max<int64_t>(wanted, 32);
+    wanted = std::max(wanted, Costs::kContiguousLanes);
   // Limits the threads of a sum such that a block reads at least 32 bytes of
   // each row, the unit of memory transfers.
   int64_t most = neighbours > 1 ? kSumThreads / 2 : kSumThreads;
-  int64_t lanes = std::min({wanted, terms / ofThread, most});
-  return lanes < 4 ? 1 : llvm::bit_floor<uint64_t>(lanes);
+  int64_t lanes = std::min({wanted, terms / ofLane, most});
+  return lanes < Costs::kFewestLanes ? 1 : llvm::bit_floor<uint64_t>(lanes);
 }
 
 /// Returns how many neighbouring terms a lane takes at a time: as many as it

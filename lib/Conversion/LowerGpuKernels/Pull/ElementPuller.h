@@ -9,6 +9,7 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PULL_ELEMENTPULLER_H
 #define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PULL_ELEMENTPULLER_H
 
+#include "Hfta/Target/GpuReferenceModel.h"
 #include "Pull/SharedSums.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -41,7 +42,7 @@ struct RunSource {
 /// The most bytes that a thread reads or writes by one instruction. In each
 /// copy's memory tensors begin at multiples of this number, and so do rows
 /// whose size in bytes is a multiple of it.
-inline constexpr int64_t kAccessBytes = 16;
+inline constexpr int64_t kAccessBytes = GpuReferenceModel::kAccessBytes;
 
 /// Returns the vector of which these are all elements, in order; NULL if there
 /// is none.
