@@ -1,7 +1,7 @@
 //===- Safetensors.cpp - Fuzz target: safetensors files and checkpoints ---===//
 
 #include "hfta/safetensors.h"
-#include "../unittests/Runtime/FakeProgram.h"
+#include "../unittests/Runtime/Fakes/FakeProgram.h"
 #include "Files.h"
 #include "Options.h"
 #include "hfta/checkpoint.h"

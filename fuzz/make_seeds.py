@@ -238,7 +238,7 @@ def safetensors_seeds():
                             ("F32", 4), ("F64", 8)]], {"a": "\u00e9\n"})
     yield "scalar", safetensors_file([("s", "F32", [], bytes(4)),
                                       ("empty", "F32", [0], b"")])
-    # These are the variables of unittests/Runtime/FakeProgram.c.
+    # These are the variables of unittests/Runtime/Fakes/FakeProgram.c.
     weights = [(name, "F32", shape, bytes(4 * shape[0] * shape[1]))
                for name, shape in [("first.weight", [6, 5]), ("second.weight", [5, 3]),
                                    ("first.weight.momentum", [6, 5]),

@@ -29,6 +29,7 @@ import sys
 SOURCES = {".c", ".cpp", ".h", ".inc", ".td", ".def"}
 MOST_FILES = 40
 ROOTS = ("emulation", "include", "lib", "runtime", "tools")
+TESTS = ("unittests",)  # whose includes aren't checked, as tests include any room
 INCLUDE = re.compile(r'\s*#\s*include "([^"]+)"')
 RUNTIME = pathlib.PurePath("runtime/src")
 PUBLIC = pathlib.PurePath("runtime/include/hfta")
@@ -150,7 +151,8 @@ def find_wrong_includes(rooms):
 
 
 def find_full_folders(root):
-    for folder in sorted({path.parent for top in ROOTS for path in list_sources(root, top)}):
+    for folder in sorted({path.parent for top in (*ROOTS, *TESTS)
+                          for path in list_sources(root, top)}):
         count = sum(path.is_file() for path in (root / folder).iterdir())
         if count > MOST_FILES:
             yield f"{folder}: {count} files; a folder of sources has at most {MOST_FILES}"
