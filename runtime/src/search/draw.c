@@ -23,7 +23,7 @@ double hfta_draw(uint64_t seed, hfta_draw_purpose purpose, int64_t trial,
          0x1p-53;
 }
 
-int64_t hfta_part_of_unit(double unit, int64_t count) {
-  int64_t part = (int64_t)(unit * (double)count);
+int64_t hfta_part_of_fraction(double fraction, int64_t count) {
+  int64_t part = (int64_t)(fraction * (double)count);
   return part < count ? part : count - 1;
 }

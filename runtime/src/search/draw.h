@@ -36,6 +36,6 @@ double hfta_draw(uint64_t seed, hfta_draw_purpose purpose, int64_t trial,
 
 /// Returns which of `count` equal parts of the range from 0 to 1 a number lies
 /// in: 0 to count - 1.
-int64_t hfta_part_of_unit(double unit, int64_t count);
+int64_t hfta_part_of_fraction(double fraction, int64_t count);
 
 #endif // HFTA_SRC_SEARCH_DRAW_H

@@ -36,11 +36,11 @@ static double value_of(int64_t base, const int64_t *digits, int count) {
 /// as many that a double can't tell more apart. Returns how many.
 static int find_digits(uint32_t point, int64_t base, int64_t *digits) {
   int count = 0;
-  double unit = 1.0;
-  for (; unit > 0x1p-53 && count < MOST_DIGITS; ++count) {
+  double fraction = 1.0;
+  for (; fraction > 0x1p-53 && count < MOST_DIGITS; ++count) {
     digits[count] = point % base;
     point = (uint32_t)(point / base);
-    unit /= (double)base;
+    fraction /= (double)base;
   }
   return count;
 }
@@ -57,8 +57,8 @@ static int64_t permute(uint64_t seed, int64_t dimension, int place,
                        int64_t base, int64_t digit) {
   int64_t images[LARGEST_BASE];
   for (int64_t i = 0; i < base; ++i) {
-    double unit = hfta_draw(seed, HFTA_DRAW_HALTON, place, dimension, i);
-    int64_t other = hfta_part_of_unit(unit, i + 1);
+    double fraction = hfta_draw(seed, HFTA_DRAW_HALTON, place, dimension, i);
+    int64_t other = hfta_part_of_fraction(fraction, i + 1);
     if (other != i)
       images[i] = images[other];
     images[other] = i;

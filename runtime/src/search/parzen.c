@@ -39,12 +39,12 @@ static double mass(double low, double high) {
 /// two numbers, of which `low` isn't above 0 and `high` not below. Newton's
 /// method from 0, where the distribution has its inflection point, approaches
 /// the number from one side.
-static double quantile(double low, double high, double unit) {
+static double quantile(double low, double high, double fraction) {
   enum { MOST_STEPS = 64 };
   const double close = 0x1p-50;
   double from = 0.5 * hfta_portable_erf(low * ROOT_OF_HALF);
   double to = 0.5 * hfta_portable_erf(high * ROOT_OF_HALF);
-  double target = from + unit * (to - from), z = 0.0;
+  double target = from + fraction * (to - from), z = 0.0;
   for (int i = 0; i < MOST_STEPS; ++i) {
     double left = target - 0.5 * hfta_portable_erf(z * ROOT_OF_HALF);
     double step = left / density(z);
@@ -280,17 +280,17 @@ double hfta_parzen_log_density(const hfta_parzen *self, const double *values) {
 }
 
 static int64_t draw_choice(const hfta_parzen *self, int64_t leader, double mu,
-                           double unit) {
+                           double fraction) {
   int64_t choice = 0, last = self->space->settings[leader].choice_count - 1;
   for (double sum = probability(self, leader, mu, 0);
-       choice < last && sum <= unit;
+       choice < last && sum <= fraction;
        sum += probability(self, leader, mu, choice))
     ++choice;
   return choice;
 }
 
 void hfta_parzen_draw(const hfta_parzen *self, double kernel,
-                      const double *units, double *values) {
+                      const double *fractions, double *values) {
   int64_t chosen = 0;
   for (double sum = self->weights[0];
        chosen + 1 < self->kernels && sum <= kernel;
@@ -302,14 +302,14 @@ void hfta_parzen_draw(const hfta_parzen *self, double kernel,
       continue;
     double mu = self->mu[i * self->kernels + chosen];
     if (setting->distribution == HFTA_CHOICE) {
-      hfta_space_choose(self->space, i, draw_choice(self, i, mu, units[i]),
+      hfta_space_choose(self->space, i, draw_choice(self, i, mu, fractions[i]),
                         values);
       continue;
     }
     double sigma = self->sigma[i * self->kernels + chosen];
     interval range = range_of(setting);
-    double z =
-        quantile((range.low - mu) / sigma, (range.high - mu) / sigma, units[i]);
+    double z = quantile((range.low - mu) / sigma, (range.high - mu) / sigma,
+                        fractions[i]);
     double drawn = mu + sigma * z;
     values[i] = hfta_setting_clamp(
         setting, has_logarithm(setting) ? hfta_portable_exp(drawn) : drawn);

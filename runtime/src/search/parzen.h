@@ -47,8 +47,8 @@ void hfta_parzen_destroy(hfta_parzen *self);
 double hfta_parzen_log_density(const hfta_parzen *self, const double *values);
 
 /// Draws settings. The numbers between 0 and 1 (exclusive) say which: `kernel`
-/// chooses the kernel, units[i] the place of leader i in it.
+/// chooses the kernel, fractions[i] the place of leader i in it.
 void hfta_parzen_draw(const hfta_parzen *self, double kernel,
-                      const double *units, double *values);
+                      const double *fractions, double *values);
 
 #endif // HFTA_SRC_SEARCH_PARZEN_H

@@ -29,9 +29,9 @@ void hfta_decide_population(const hfta_rule *rule, int64_t round, int64_t level,
     // A trial that isn't finite can't go on as it is, whatever its rank.
     if (i < count - replaced && isfinite(scores[i].value))
       continue;
-    double unit =
+    double fraction =
         hfta_draw(rule->seed, HFTA_DRAW_DONOR, scores[i].trial, 0, round);
-    hfta_score donor = scores[hfta_part_of_unit(unit, donors)];
+    hfta_score donor = scores[hfta_part_of_fraction(fraction, donors)];
     if (!hfta_score_is_better(rule->direction, donor.value, scores[i].value))
       continue;
     decisions[i].verdict = HFTA_VERDICT_REPLACED;
@@ -61,8 +61,9 @@ static void perturb(const hfta_rule *rule, const hfta_search_space *space,
   const hfta_search_setting *setting = &space->settings[leader];
   if (hfta_draw(rule->seed, HFTA_DRAW_RESAMPLE, trial, leader, round) <
       rule->resample) {
-    double unit = hfta_draw(rule->seed, HFTA_DRAW_ANEW, trial, leader, round);
-    hfta_space_place(space, leader, unit, values);
+    double fraction =
+        hfta_draw(rule->seed, HFTA_DRAW_ANEW, trial, leader, round);
+    hfta_space_place(space, leader, fraction, values);
     return;
   }
   bool up =

@@ -95,8 +95,8 @@ int64_t hfta_sampler_needs(const hfta_sampler *sampler, int64_t trial) {
 }
 
 /// Returns the place of a trial in a dimension's distribution.
-static double unit_of(const hfta_sampler *sampler, int64_t trial,
-                      int64_t dimension) {
+static double fraction_of(const hfta_sampler *sampler, int64_t trial,
+                          int64_t dimension) {
   switch (sampler->kind) {
   case HFTA_SAMPLER_SOBOL:
     return hfta_sobol_scrambled(sampler->seed, (uint32_t)trial, dimension);
@@ -125,7 +125,7 @@ hfta_status hfta_sampler_draw(const hfta_sampler *sampler,
   for (int64_t i = 0, dimension = 0; i < space->count; ++i) {
     if (hfta_space_leader(space, i) != i)
       continue;
-    hfta_space_place(space, i, unit_of(sampler, trial, dimension), values);
+    hfta_space_place(space, i, fraction_of(sampler, trial, dimension), values);
     ++dimension;
   }
   return HFTA_OK;

@@ -178,17 +178,18 @@ double hfta_setting_value(const hfta_search_setting *setting, int64_t index) {
   return clamp(setting, setting->low + (double)index * step_of(setting));
 }
 
-double hfta_setting_at(const hfta_search_setting *setting, double unit) {
+double hfta_setting_at(const hfta_search_setting *setting, double fraction) {
   int64_t values = hfta_setting_values(setting);
   if (values > 0)
-    return hfta_setting_value(setting, hfta_part_of_unit(unit, values));
+    return hfta_setting_value(setting, hfta_part_of_fraction(fraction, values));
   if (setting->distribution == HFTA_UNIFORM)
-    return clamp(setting, setting->low + unit * (setting->high - setting->low));
+    return clamp(setting,
+                 setting->low + fraction * (setting->high - setting->low));
   // Each integer has the range of numbers that are rounded to it.
   double margin = setting->distribution == HFTA_LOG_INTEGERS ? 0.5 : 0.0;
   double low = hfta_portable_log(setting->low - margin);
   double high = hfta_portable_log(setting->high + margin);
-  double value = hfta_portable_exp(low + unit * (high - low));
+  double value = hfta_portable_exp(low + fraction * (high - low));
   return clamp(setting, margin > 0.0 ? floor(value + margin) : value);
 }
 
@@ -230,11 +231,12 @@ void hfta_space_choose(const hfta_search_space *space, int64_t leader,
 }
 
 void hfta_space_place(const hfta_search_space *space, int64_t leader,
-                      double unit, double *values) {
+                      double fraction, double *values) {
   const hfta_search_setting *setting = &space->settings[leader];
   if (setting->distribution == HFTA_CHOICE)
     hfta_space_choose(space, leader,
-                      hfta_part_of_unit(unit, setting->choice_count), values);
+                      hfta_part_of_fraction(fraction, setting->choice_count),
+                      values);
   else
-    values[leader] = hfta_setting_at(setting, unit);
+    values[leader] = hfta_setting_at(setting, fraction);
 }

@@ -70,7 +70,7 @@ double hfta_setting_value(const hfta_search_setting *setting, int64_t index);
 
 /// Returns the value at a place from 0 (inclusive) to 1 (exclusive) of a
 /// setting's distribution. It is never outside of the setting's range.
-double hfta_setting_at(const hfta_search_setting *setting, double unit);
+double hfta_setting_at(const hfta_search_setting *setting, double fraction);
 
 /// Returns the value of a setting's range that is nearest to `value`; on its
 /// grid, if it has one. For choices, it is `value` itself.
@@ -89,6 +89,6 @@ void hfta_space_choose(const hfta_search_space *space, int64_t leader,
 /// Gives a leader, and all that are zipped with it, the values at a place of
 /// their distribution.
 void hfta_space_place(const hfta_search_space *space, int64_t leader,
-                      double unit, double *values);
+                      double fraction, double *values);
 
 #endif // HFTA_SRC_SEARCH_SPACE_H

@@ -69,14 +69,14 @@ static void choose(const hfta_sampler *sampler, int64_t trial,
                    double *scratch, double *values) {
   enum { CANDIDATES = 24 };
   int64_t settings = good->space->count;
-  double *units = scratch, *candidate = scratch + settings;
+  double *fractions = scratch, *candidate = scratch + settings;
   double best = -INFINITY;
   for (int64_t i = 0; i < CANDIDATES; ++i) {
     for (int64_t j = 0; j < settings; ++j)
-      units[j] = hfta_draw(sampler->seed, HFTA_DRAW_QUANTILE, trial, j, i);
+      fractions[j] = hfta_draw(sampler->seed, HFTA_DRAW_QUANTILE, trial, j, i);
     hfta_parzen_draw(good,
                      hfta_draw(sampler->seed, HFTA_DRAW_KERNEL, trial, 0, i),
-                     units, candidate);
+                     fractions, candidate);
     double gain = hfta_parzen_log_density(good, candidate) -
                   hfta_parzen_log_density(bad, candidate);
     if (i > 0 && !(gain > best))
