@@ -103,6 +103,16 @@ TEST(Percentile, TheBoundIsSomeTrialsRunningMean) {
   EXPECT_EQ(decidePercentile(50, {.5}, {.5}), (Numbers{0}));
 }
 
+// The running means of curves that get worse are better than all scores.
+TEST(Percentile, TheBestAlwaysGoesOn) {
+  EXPECT_EQ(decidePercentile(50, {.602, .6, .601}, {.502, .5, .501}),
+            (Numbers{1}));
+  EXPECT_EQ(decidePercentile(50, {.4, .3}, {.6, .5}, HFTA_MAXIMIZE),
+            (Numbers{0}));
+  EXPECT_EQ(decidePercentile(50, {.6}, {.5}), (Numbers{0}));
+  EXPECT_EQ(decidePercentile(50, {kNan}, {kNan}), (Numbers{}));
+}
+
 TEST(Percentile, OneNanStopsNobodyElse) {
   EXPECT_EQ(decidePercentile(50, {kNan, .7, .9}, {kNan, .8, .9}),
             (Numbers{1, 2}));

@@ -119,6 +119,11 @@ TEST(Trials, MedianAgreesWithAModel) {
         means.push_back(std::isfinite(mean) ? mean : kInfinity);
       }
       std::sort(means.begin(), means.end());
+      int64_t best = HFTA_NO_TRIAL;
+      for (auto &[trial, curve] : curves)
+        if (std::isfinite(curve.back()) &&
+            (best == HFTA_NO_TRIAL || curve.back() < curves[best].back()))
+          best = trial;
       for (auto at = curves.begin(); at != curves.end();) {
         double value = at->second.back();
         bool leaves = true;
@@ -126,7 +131,7 @@ TEST(Trials, MedianAgreesWithAModel) {
           expected[at->first] = {level, HFTA_VERDICT_FAILED};
         else if (level == 6)
           expected[at->first] = {level, HFTA_VERDICT_COMPLETE};
-        else if (value > means[(means.size() + 1) / 2 - 1])
+        else if (at->first != best && value > means[(means.size() + 1) / 2 - 1])
           expected[at->first] = {level, HFTA_VERDICT_DROPPED};
         else
           leaves = false;
@@ -136,6 +141,19 @@ TEST(Trials, MedianAgreesWithAModel) {
     Search search(percentileRule(6, 50, 2), 12, score);
     search.run(3);
     EXPECT_EQ(endsOf(search.decisions()), expected);
+  }
+}
+
+TEST(Trials, MedianKeepsTheBestOfCurvesThatRise) {
+  const double curve[] = {.5, .4, .6, .7};
+  for (int64_t trials : {1, 3}) {
+    Search search(percentileRule(4, 50), trials,
+                  [&](int64_t trial, int64_t level) {
+                    return curve[level - 1] + .001 * double(trial);
+                  });
+    search.run(2);
+    EXPECT_EQ(trialsWith(search.decisions(), HFTA_VERDICT_COMPLETE),
+              (Numbers{0}));
   }
 }
 

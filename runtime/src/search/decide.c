@@ -77,7 +77,9 @@ void hfta_decide_percentile(const hfta_rule *rule, int64_t level,
   for (int64_t i = 0; i < count; ++i) {
     decisions[i].rival = bound.trial;
     decisions[i].bound = bound.value;
-    if (hfta_score_is_better(rule->direction, bound.value, scores[i].value) &&
+    // Where all curves get worse, each score is worse than its running mean.
+    if (i > 0 &&
+        hfta_score_is_better(rule->direction, bound.value, scores[i].value) &&
         decisions[i].verdict == HFTA_VERDICT_GOES_ON)
       decisions[i].verdict = HFTA_VERDICT_DROPPED;
     kept += decisions[i].verdict == HFTA_VERDICT_GOES_ON;

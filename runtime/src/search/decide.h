@@ -38,7 +38,7 @@ typedef struct hfta_decision {
   int64_t rank; ///< the trial's rank among those that have reached the level,
                 ///< from 0, the best
   int64_t compared; ///< number of these trials
-  int64_t kept;     ///< how many of these may go on
+  int64_t kept;     ///< how many of these may go on; at the last level: all
   /// The trial against which this one has been judged, and its value; number
   /// HFTA_NO_TRIAL: none. Halving: the last of those that go on; for the last
   /// of these itself, the next one, which it has beaten. Percentile: the trial
@@ -56,8 +56,9 @@ void hfta_decide_halving(const hfta_rule *rule, int64_t level,
 /// Decides by the running means of the scores at all levels so far, which are
 /// `means`, in any order: the bound is the mean of rank ceil(percentile / 100 *
 /// count) from the best, counted from 1. It is some trial's mean, never one
-/// between two of them. Trials go on unless their score is strictly worse.
-/// Sorts scores and means, and writes a decision for each score, in that order.
+/// between two of them. Trials go on unless their score is strictly worse; the
+/// best trial always goes on if its score is finite. Sorts scores and means,
+/// and writes a decision for each score, in that order.
 void hfta_decide_percentile(const hfta_rule *rule, int64_t level,
                             hfta_score *scores, hfta_score *means,
                             int64_t count, hfta_decision *decisions);
