@@ -61,6 +61,17 @@ TEST(Rule, BracketsOfHyperband) {
             "243@1 81@3 27@9 9@27 3@81 1@243; 98@3 32@9 10@27 3@81 1@243; "
             "41@9 13@27 4@81 1@243; 18@27 6@81 2@243; 9@81 3@243; 6@243");
   EXPECT_EQ(bracketsOf(hyperbandRule(1)), "1@1");
+  // If R isn't a power of eta, there are as many brackets as for the power
+  // below, and the same trials; R is one more level.
+  EXPECT_EQ(bracketsOf(hyperbandRule(10)),
+            "9@1 3@3 1@9 1@10; 5@3 1@9 1@10; 3@9 1@10");
+  EXPECT_EQ(bracketsOf(hyperbandRule(28)),
+            "27@1 9@3 3@9 1@27 1@28; 12@3 4@9 1@27 1@28; 6@9 2@27 1@28; "
+            "4@27 1@28");
+  EXPECT_EQ(bracketsOf(hyperbandRule(26)),
+            "9@1 3@3 1@9 1@26; 5@3 1@9 1@26; 3@9 1@26");
+  EXPECT_EQ(bracketsOf(hyperbandRule(20, 3, 2)),
+            "9@2 3@6 1@18 1@20; 5@6 1@18 1@20; 3@18 1@20");
   EXPECT_EQ(bracketsOf(halvingRule(9), 81), "81@1 27@3 9@9");
   EXPECT_EQ(bracketsOf(halvingRule(9), 2), "2@1 1@3 1@9");
 }
@@ -80,6 +91,10 @@ TEST(Rule, SizesOfHyperband) {
   hfta_rule rule = hyperbandRule(243);
   EXPECT_EQ(hfta_rule_brackets(&rule), 6);
   EXPECT_EQ(hfta_rule_trials(&rule), 415);
+  rule = hyperbandRule(82);
+  EXPECT_EQ(hfta_rule_brackets(&rule), 5);
+  EXPECT_EQ(hfta_rule_rungs(&rule), 6);
+  EXPECT_EQ(hfta_rule_trials(&rule), 143);
 }
 
 TEST(Rule, SizesOfHalving) {
@@ -108,7 +123,10 @@ TEST(Rule, SizesOfOtherRules) {
   hfta_rule_size size = hfta_rule_count(&asha, 81);
   EXPECT_EQ(size.least_units, 189);
   EXPECT_EQ(size.most_units, 81 + 79 * 2 + 77 * 6);
-  EXPECT_EQ(size.held, 54);
+  // Two levels keep 27 each, and each worker may have another one's state.
+  EXPECT_EQ(size.held, 62);
+  hfta_rule wide = ashaRule(9, 30);
+  EXPECT_EQ(hfta_rule_count(&wide, 30).held, 30);
   hfta_rule median = percentileRule(9, 50, 2);
   size = hfta_rule_count(&median, 10);
   EXPECT_EQ(size.rungs, 8);
@@ -125,6 +143,13 @@ TEST(Rule, SizesOfOtherRules) {
   size = hfta_rule_count(&none, 8);
   EXPECT_EQ(size.least_units, 72);
   EXPECT_EQ(size.held, 0);
+}
+
+// The sizes of the longest rules that aren't refused are counted at once.
+TEST(Rule, SizesOfManyLevels) {
+  hfta_rule rule = percentileRule(2000000, 50);
+  EXPECT_EQ(hfta_rule_check(&rule, 10, nullptr), HFTA_OK);
+  EXPECT_EQ(hfta_rule_count(&rule, 10).most_units, 20000000);
 }
 
 /// Returns the message about a rule that is refused.
@@ -148,13 +173,25 @@ TEST(Rule, RefusesWhatIsOutOfItsRange) {
   EXPECT_EQ(refusalOf(hyperbandRule(9), 16),
             "trials: hyperband has 17, got 16");
   EXPECT_EQ(refusalOf(hyperbandRule(1000000000), 16),
-            "hyperband: expected at most 100000 trials, got 1792078897");
+            "hyperband: expected at most 100000 trials, got 598326563");
   EXPECT_EQ(refusalOf(percentileRule(9, 0), 9),
             "percentile: expected a number above 0, at most 100, got 0");
   EXPECT_EQ(refusalOf(percentileRule(9, 50, 0), 9),
             "grace: expected 1 to 9, got 0");
   EXPECT_EQ(refusalOf(percentileRule(9, 50, 1, 10), 9),
             "every: expected 1 to 9, got 10");
+  EXPECT_EQ(refusalOf(percentileRule(1000000000, 50), 1),
+            "levels: expected at most 20000000 scores, got 1000000000 levels "
+            "of 1 trials");
+  EXPECT_EQ(refusalOf(populationRule(20000001, .25), 1),
+            "levels: expected at most 20000000 scores, got 20000001 levels "
+            "of 1 trials");
+  hfta_rule unknown = halvingRule(9);
+  unknown.kind = hfta_rule_kind(6);
+  EXPECT_EQ(refusalOf(unknown, 9), "kind: expected 0 to 5, got 6");
+  unknown = halvingRule(9);
+  unknown.direction = hfta_direction(2);
+  EXPECT_EQ(refusalOf(unknown, 9), "direction: expected 0 to 1, got 2");
   EXPECT_EQ(refusalOf(populationRule(9, .51), 9),
             "quantile: expected a number above 0, at most 0.5, got 0.51");
   hfta_rule population = populationRule(9);

@@ -8,6 +8,10 @@
 /// overflows.
 enum { MOST_UNITS = 1000000000, MOST_TRIALS = 100000 };
 
+/// The most scores of all trials at all levels: more decisions would need
+/// gigabytes.
+enum { MOST_SCORES = 20000000 };
+
 /// Returns whether the rule divides trials into rungs by `eta`.
 static bool has_rungs(const hfta_rule *rule) {
   return rule->kind == HFTA_RULE_HALVING || rule->kind == HFTA_RULE_HYPERBAND ||
@@ -66,26 +70,49 @@ static hfta_status check_population(const hfta_rule *rule, hfta_error *error) {
   return HFTA_OK;
 }
 
-hfta_status hfta_rule_check(const hfta_rule *rule, int64_t trials,
-                            hfta_error *error) {
-  hfta_status status = check_range("units", rule->units, 1, MOST_UNITS, error);
-  if (!status)
-    status = check_range("trials", trials, 1, MOST_TRIALS, error);
-  if (status || rule->kind == HFTA_RULE_NONE)
-    return status;
-  if (has_rungs(rule))
-    return check_rungs(rule, trials, error);
-  status = check_range("every", rule->every, 1, rule->units, error);
-  if (!status && rule->kind == HFTA_RULE_POPULATION)
-    return check_population(rule, error);
-  if (!status)
-    status = check_range("grace", rule->grace, 1, rule->units, error);
+static hfta_status check_percentile(const hfta_rule *rule, hfta_error *error) {
+  hfta_status status = check_range("grace", rule->grace, 1, rule->units, error);
   if (!status && !(rule->percentile > 0.0 && rule->percentile <= 100.0))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "percentile: expected a number above 0, at most 100, "
                      "got %g",
                      rule->percentile);
   return status;
+}
+
+static hfta_status check_scores(const hfta_rule *rule, int64_t trials,
+                                hfta_error *error) {
+  int64_t rungs = hfta_rule_rungs(rule);
+  if (rungs > MOST_SCORES / trials)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "levels: expected at most %d scores, got %lld levels of "
+                     "%lld trials",
+                     MOST_SCORES, (long long)rungs, (long long)trials);
+  return HFTA_OK;
+}
+
+hfta_status hfta_rule_check(const hfta_rule *rule, int64_t trials,
+                            hfta_error *error) {
+  hfta_status status = check_range("kind", rule->kind, HFTA_RULE_NONE,
+                                   HFTA_RULE_POPULATION, error);
+  if (!status)
+    status = check_range("direction", rule->direction, HFTA_MINIMIZE,
+                         HFTA_MAXIMIZE, error);
+  if (!status)
+    status = check_range("units", rule->units, 1, MOST_UNITS, error);
+  if (!status)
+    status = check_range("trials", trials, 1, MOST_TRIALS, error);
+  if (status || rule->kind == HFTA_RULE_NONE)
+    return status;
+  if (has_rungs(rule))
+    status = check_rungs(rule, trials, error);
+  else
+    status = check_range("every", rule->every, 1, rule->units, error);
+  if (!status && rule->kind == HFTA_RULE_POPULATION)
+    status = check_population(rule, error);
+  if (!status && rule->kind == HFTA_RULE_PERCENTILE)
+    status = check_percentile(rule, error);
+  return status ? status : check_scores(rule, trials, error);
 }
 
 /// Returns which multiple of `every` is the first level of a rule that decides
@@ -120,18 +147,24 @@ int64_t hfta_rule_level(const hfta_rule *rule, int64_t rung) {
   return level;
 }
 
-/// Returns the trials of a bracket of Hyperband, ceil((smax + 1) eta^s / (s +
-/// 1)), where s + 1 is the number of its levels and smax + 1 that of the
-/// rule's.
-static int64_t hyperband_trials(const hfta_rule *rule, int64_t bracket) {
-  int64_t rungs = hfta_rule_rungs(rule), own = rungs - bracket, power = 1;
-  for (int64_t i = 1; i < own; ++i)
-    power *= rule->eta;
-  return (rungs * power + own - 1) / own;
+int64_t hfta_rule_brackets(const hfta_rule *rule) {
+  if (rule->kind != HFTA_RULE_HYPERBAND)
+    return 1;
+  int64_t brackets = 0;
+  for (int64_t level = rule->grace; level <= rule->units; level *= rule->eta)
+    ++brackets;
+  return brackets;
 }
 
-int64_t hfta_rule_brackets(const hfta_rule *rule) {
-  return rule->kind == HFTA_RULE_HYPERBAND ? hfta_rule_rungs(rule) : 1;
+/// Returns the trials of a bracket of Hyperband, ceil((smax + 1) eta^s / (s +
+/// 1)), where smax + 1 is the number of brackets, and s that of those behind
+/// this one.
+static int64_t hyperband_trials(const hfta_rule *rule, int64_t bracket) {
+  int64_t brackets = hfta_rule_brackets(rule), own = brackets - bracket;
+  int64_t power = 1;
+  for (int64_t i = 1; i < own; ++i)
+    power *= rule->eta;
+  return (brackets * power + own - 1) / own;
 }
 
 hfta_bracket hfta_rule_bracket(const hfta_rule *rule, int64_t trials,
@@ -164,24 +197,13 @@ int64_t hfta_rule_kept(const hfta_rule *rule, int64_t trials) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Returns how many of a bracket's trials reach a level of the rule, of which
-/// `kept` go on at each level: 0 below the bracket's first level.
-static int64_t reaching(const hfta_rule *rule, hfta_bracket bracket,
-                        int64_t rung) {
-  if (rung < bracket.first_rung)
-    return 0;
-  int64_t trials = bracket.trials;
-  for (int64_t i = bracket.first_rung; i < rung; ++i)
-    trials = hfta_rule_kept(rule, trials);
-  return trials;
-}
-
 /// Returns the units of a bracket's trials.
 static int64_t units_of(const hfta_rule *rule, hfta_bracket bracket) {
-  int64_t units = 0, before = 0;
+  int64_t units = 0, before = 0, trials = bracket.trials;
   for (int64_t i = 0; i < bracket.rungs; ++i) {
     int64_t level = hfta_rule_level(rule, bracket.first_rung + i);
-    units += reaching(rule, bracket, bracket.first_rung + i) * (level - before);
+    units += trials * (level - before);
+    trials = hfta_rule_kept(rule, trials);
     before = level;
   }
   return units;
@@ -206,7 +228,7 @@ static int64_t most_units_of_asha(const hfta_rule *rule, int64_t trials) {
 /// the same time.
 static int64_t most_held(const hfta_rule *rule, int64_t trials) {
   int64_t rungs = hfta_rule_rungs(rule), held = 0;
-  if (rungs == 1)
+  if (rungs == 1 && rule->kind != HFTA_RULE_ASHA)
     return 0;
   switch (rule->kind) {
   case HFTA_RULE_NONE:
@@ -220,7 +242,9 @@ static int64_t most_held(const hfta_rule *rule, int64_t trials) {
     }
     return held;
   case HFTA_RULE_ASHA:
-    held = (rungs - 1) * hfta_rule_kept(rule, trials);
+    // A worker holds one state besides: of a trial that waits for its leg, or
+    // whose score virtual time hasn't reached yet.
+    held = (rungs - 1) * hfta_rule_kept(rule, trials) + rule->workers;
     return held < trials ? held : trials;
   case HFTA_RULE_PERCENTILE:
   case HFTA_RULE_POPULATION:

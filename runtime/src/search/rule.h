@@ -74,7 +74,8 @@ typedef struct hfta_bracket {
 } hfta_bracket;
 
 /// Checks a rule for a search of `trials` trials. Returns HFTA_INVALID_INPUT
-/// with the name of the member that is out of its range.
+/// with the name of the member that is out of its range, or with "levels" if
+/// the trials may have more than 20 million scores at all levels.
 hfta_status hfta_rule_check(const hfta_rule *rule, int64_t trials,
                             hfta_error *error);
 
@@ -92,6 +93,9 @@ int64_t hfta_rule_level(const hfta_rule *rule, int64_t rung);
 /// Hyperband's brackets; 0 for the other rules, which take any number.
 int64_t hfta_rule_trials(const hfta_rule *rule);
 
+/// Returns the number of brackets. Hyperband has one for each k with grace *
+/// eta^k at most R, which begins at that level. If R isn't such a level, it is
+/// one more level of all brackets, also of the last one.
 int64_t hfta_rule_brackets(const hfta_rule *rule);
 
 /// Returns a bracket, counted from 0. Hyperband's most aggressive one, which
@@ -101,7 +105,9 @@ hfta_bracket hfta_rule_bracket(const hfta_rule *rule, int64_t trials,
                                int64_t bracket);
 
 /// Returns how many of `trials` trials go on at a level before the last:
-/// max(1, floor(trials / eta)) for halving and hyperband, else all.
+/// max(1, floor(trials / eta)) for halving, hyperband and asha, else all. Asha
+/// lets one of fewer than eta trials go on only at the end of a search
+/// (asha.h).
 int64_t hfta_rule_kept(const hfta_rule *rule, int64_t trials);
 
 /// Returns the sizes of a search of `trials` trials.

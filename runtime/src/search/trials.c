@@ -33,10 +33,6 @@ void hfta_trials_destroy(hfta_trials *self) {
 /// Allocates all arrays. Returns false if there isn't enough memory.
 static bool allocate(hfta_trials *self) {
   size_t count = (size_t)self->count, rungs = (size_t)self->rungs;
-  // More decisions than this would need gigabytes.
-  const size_t most_decisions = 20000000;
-  if (rungs > most_decisions / count)
-    return false;
   self->levels = calloc(rungs, sizeof(*self->levels));
   self->trials = calloc(count, sizeof(*self->trials));
   self->decisions = calloc(count * rungs, sizeof(*self->decisions));
