@@ -10,6 +10,7 @@ extern "C" {
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 using namespace hfta_test;
 
@@ -133,13 +134,18 @@ TEST(Percentile, RanksAreExact) {
 /// Returns "trial<donor" for each that is replaced.
 static std::string replacedIn(const std::vector<double> &values,
                               hfta_direction direction = HFTA_MAXIMIZE,
-                              double quantile = .25, uint64_t seed = 1) {
+                              double quantile = .25, uint64_t seed = 1,
+                              const Numbers &withdrawn = {}) {
   hfta_rule rule = populationRule(9, quantile, direction);
   rule.seed = seed;
   std::vector<hfta_score> scores = scoresOf(values);
   Decisions decisions(values.size());
+  std::vector<hfta_score> left;
+  for (const hfta_score &score : scores)
+    if (std::count(withdrawn.begin(), withdrawn.end(), score.trial) == 0)
+      left.push_back(score);
   hfta_decide_population(&rule, 0, 1, scores.data(), int64_t(values.size()),
-                         decisions.data());
+                         left.data(), int64_t(left.size()), decisions.data());
   std::sort(decisions.begin(), decisions.end(),
             [](const hfta_decision &one, const hfta_decision &other) {
               return one.trial < other.trial;
@@ -183,6 +189,26 @@ TEST(Population, AllThatAreNotFiniteAreReplaced) {
   EXPECT_EQ(replacedIn({.5, kNan}, HFTA_MINIMIZE), "1<0 ");
 }
 
+TEST(Population, TrialsThatHaveEndedAreNoDonors) {
+  auto replaced = [](const std::vector<double> &values,
+                     const Numbers &withdrawn) {
+    std::set<std::string> seen;
+    for (uint64_t seed = 0; seed < 30; ++seed)
+      seen.insert(replacedIn(values, HFTA_MINIMIZE, .4, seed, withdrawn));
+    return seen;
+  };
+  using Texts = std::set<std::string>;
+  EXPECT_EQ(replaced({1, 2, 3, 4, 5}, {}),
+            (Texts{"3<0 4<0 ", "3<0 4<1 ", "3<1 4<0 ", "3<1 4<1 "}));
+  EXPECT_EQ(replaced({1, 2, 3, 4, 5}, {0}),
+            (Texts{"3<1 4<1 ", "3<1 4<2 ", "3<2 4<1 ", "3<2 4<2 "}));
+  // Trial 3 is one of the two worst, but the best that is left. It is no donor
+  // beside trial 2.
+  EXPECT_EQ(replaced({1, 2, 3, 4, 5}, {0, 1}), (Texts{"3<2 4<2 "}));
+  EXPECT_EQ(replaced({1, 2, 3, 4, kNan}, {0, 1, 2}), (Texts{"4<3 "}));
+  EXPECT_EQ(replaced({1, 2, 3, kNan, kNan}, {0, 1, 2}), (Texts{""}));
+}
+
 TEST(Population, CountsByWholeTrials) {
   hfta_rule rule = populationRule(9, .29);
   EXPECT_EQ(hfta_population_replaced(&rule, 100), 29);
@@ -201,9 +227,10 @@ TEST(Population, DecidesTheSameForEachOrderOfScores) {
   std::string expected;
   for (int round = 0; round < 20; ++round) {
     std::shuffle(scores.begin(), scores.end(), random);
-    std::vector<hfta_score> sorted = scores;
+    std::vector<hfta_score> sorted = scores, left = scores;
     Decisions decisions(20);
-    hfta_decide_population(&rule, 3, 4, sorted.data(), 20, decisions.data());
+    hfta_decide_population(&rule, 3, 4, sorted.data(), 20, left.data(), 20,
+                           decisions.data());
     expected = round == 0 ? textOf(decisions) : expected;
     EXPECT_EQ(textOf(decisions), expected);
   }

@@ -95,6 +95,9 @@ TEST(Distribution, BothEndsOfAGridAreValues) {
   EXPECT_EQ(hfta_setting_at(&tenths, 0), 0);
   EXPECT_EQ(hfta_setting_at(&tenths, .25), .1);
   EXPECT_EQ(hfta_setting_at(&tenths, 1 - 0x1p-53), .3);
+  hfta_search_setting many = numbers(HFTA_UNIFORM, 0, 21398164 * .1, .1);
+  EXPECT_EQ(hfta_setting_values(&many), 21398165);
+  EXPECT_EQ(hfta_setting_at(&many, 1 - 0x1p-53), 21398164 * .1);
   hfta_search_setting uneven = numbers(HFTA_UNIFORM, 0, 1, .3);
   EXPECT_EQ(hfta_setting_values(&uneven), 4);
   EXPECT_EQ(hfta_setting_at(&uneven, .99), 3 * .3);
@@ -161,6 +164,46 @@ static std::string refusalOf(const std::vector<hfta_search_setting> &list) {
   return error.message;
 }
 
+static hfta_status checkOf(const std::vector<hfta_search_setting> &list) {
+  hfta_search_space space = {list.data(), int64_t(list.size())};
+  return hfta_space_check(&space, nullptr);
+}
+
+TEST(Distribution, ZippedChoicesMayRepeatAValue) {
+  std::vector<double> a = {1, 1, 2}, b = {3, 4, 4};
+  EXPECT_EQ(checkOf({choices(a, 0), choices(b, 0)}), HFTA_OK);
+  EXPECT_EQ(checkOf({choices(a, 0), choices(a, 1)}), HFTA_INVALID_INPUT);
+}
+
+TEST(Distribution, ValuesOfNarrowRangesAreFinite) {
+  for (const hfta_search_setting &setting :
+       {numbers(HFTA_LOG_UNIFORM, 1e300, 1.0000000000002e300),
+        numbers(HFTA_LOG_UNIFORM, 1e-307, 2e-307),
+        numbers(HFTA_UNIFORM, 0, 0x1p-1000),
+        numbers(HFTA_LOG_INTEGERS, 1e6, 1e6 + 1)}) {
+    EXPECT_EQ(checkOf({setting}), HFTA_OK);
+    std::vector<hfta_search_setting> list = {setting};
+    hfta_search_space space = {list.data(), 1};
+    hfta_sampler tpe = samplerOf(HFTA_SAMPLER_TPE);
+    std::vector<double> values(20);
+    std::vector<hfta_observation> seen;
+    for (int64_t i = 0; i < 20; ++i) {
+      EXPECT_EQ(
+          hfta_sampler_draw(&tpe, &space, i, seen.data(), &values[i], nullptr),
+          HFTA_OK);
+      EXPECT_TRUE(values[i] >= setting.low && values[i] <= setting.high);
+      seen.push_back({1, double(i % 5), &values[i]});
+    }
+  }
+}
+
+TEST(Distribution, NanIsClampedToTheLowestValue) {
+  for (const hfta_search_setting &setting :
+       {numbers(HFTA_UNIFORM, 2, 3), numbers(HFTA_INTEGERS, 2, 5),
+        numbers(HFTA_LOG_INTEGERS, 2, 5), numbers(HFTA_UNIFORM, 2, 3, .25)})
+    EXPECT_EQ(hfta_setting_clamp(&setting, kNan), 2);
+}
+
 TEST(Distribution, WrongSettingsAreRefused) {
   EXPECT_EQ(refusalOf({numbers(HFTA_UNIFORM, 1, 1)}),
             "x: expected a range of finite numbers, the smaller one first, got "
@@ -173,21 +216,39 @@ TEST(Distribution, WrongSettingsAreRefused) {
   EXPECT_EQ(refusalOf({numbers(HFTA_LOG_UNIFORM, 1, 2, 1)}),
             "x: a step has no meaning for a logarithm");
   EXPECT_EQ(refusalOf({numbers(HFTA_INTEGERS, 0, 1.5)}),
-            "x: expected whole numbers, got 0 to 1.5, step 0");
+            "x: expected whole numbers up to 2^51, got 0 to 1.5, step 0");
   EXPECT_EQ(refusalOf({numbers(HFTA_LOG_INTEGERS, .5, 2)}),
-            "x: expected whole numbers, got 0.5 to 2, step 0");
+            "x: expected whole numbers up to 2^51, got 0.5 to 2, step 0");
   EXPECT_EQ(refusalOf({numbers(HFTA_UNIFORM, 0, 1, -1)}),
             "x: expected a step above 0, got -1");
   EXPECT_EQ(refusalOf({numbers(HFTA_UNIFORM, 0, 1, 2)}),
             "x: expected a step of at most 1, got 2");
   EXPECT_EQ(refusalOf({numbers(HFTA_INTEGERS, 0, 1e10)}),
             "x: expected fewer than 2^31 values");
+  // The logarithms of both ends are equal.
+  EXPECT_EQ(
+      refusalOf({numbers(HFTA_LOG_UNIFORM, 1e300, 1.0000000000000002e300)}),
+      "x: expected ends whose logarithms differ, got 1e+300 to 1e+300");
+  EXPECT_EQ(refusalOf({numbers(HFTA_LOG_INTEGERS, 0x1p51 - 1, 0x1p51)}),
+            "x: expected ends whose logarithms differ, got 2.2518e+15 to "
+            "2.2518e+15");
+  EXPECT_EQ(refusalOf({numbers(HFTA_UNIFORM, 0, 5e-324)}),
+            "x: expected a range that is wider than 1e-301, got 0 to "
+            "4.94066e-324");
+  EXPECT_EQ(refusalOf({numbers(HFTA_LOG_INTEGERS, 0x1p53 - 1, 0x1p53)}),
+            "x: expected whole numbers up to 2^51, got 9.0072e+15 to "
+            "9.0072e+15, step 0");
   EXPECT_EQ(refusalOf({choices({})}), "x: expected at least one choice");
   std::vector<double> two = {1, 2}, three = {1, 2, 3}, infinite = {kInfinity};
   EXPECT_EQ(refusalOf({choices(infinite)}),
             "x: expected finite numbers, got inf");
   EXPECT_EQ(refusalOf({choices(two, 0), choices(three, 0, "y")}),
             "y: expected 2 choices like x, got 3");
+  std::vector<double> twice = {3, 4, 3};
+  EXPECT_EQ(refusalOf({choices(twice)}),
+            "x: expected different choices, got 3 twice");
+  EXPECT_EQ(refusalOf({choices(twice, 0), choices(twice, 0, "y")}),
+            "x: expected different choices, got 3 twice");
   hfta_search_setting zipped = numbers(HFTA_UNIFORM, 0, 1);
   zipped.zip = 0;
   EXPECT_EQ(refusalOf({zipped}), "x: only lists of choices can be zipped");
@@ -404,6 +465,55 @@ TEST(Perturbation, SomeSettingsAreDrawnAnew) {
     anew += value != .4 && value != .6;
   }
   EXPECT_NEAR(anew, 1000, 110);
+}
+
+TEST(Perturbation, NoCloneEqualsItsDonor) {
+  std::vector<double> two = {1, 2}, three = {3, 1, 2}, one = {7};
+  hfta_rule rule = populationRule(9);
+  for (double resample : {0.0, .25, 1.0}) {
+    rule.resample = resample;
+    for (const hfta_search_setting &setting :
+         {choices(two), choices(three), numbers(HFTA_INTEGERS, 1, 2),
+          numbers(HFTA_LOG_INTEGERS, 1, 2), numbers(HFTA_INTEGERS, -2, -1),
+          numbers(HFTA_UNIFORM, 0, 1, .5)})
+      for (int64_t trial = 0; trial < 1000; ++trial)
+        for (double value : {1.0, 2.0, -1.0, -2.0, 0.0}) {
+          bool isValue = setting.distribution == HFTA_CHOICE
+                             ? value > 0
+                             : value >= setting.low && value <= setting.high;
+          if (isValue) {
+            EXPECT_NE(
+                perturb(rule, {setting, choices(one)}, trial, {value, 7})[0],
+                value);
+          }
+        }
+  }
+}
+
+TEST(Perturbation, ZeroMovesByAShareOfTheRange) {
+  EXPECT_EQ(perturbedOf(numbers(HFTA_UNIFORM, -1, 1), 0),
+            (std::set<double>{2 * (.8 - 1), 2 * (1.2 - 1)}));
+  EXPECT_EQ(perturbedOf(numbers(HFTA_UNIFORM, 0, 1), 0),
+            (std::set<double>{1.2 - 1}));
+  EXPECT_EQ(perturbedOf(numbers(HFTA_UNIFORM, -1, 0), 0),
+            (std::set<double>{.8 - 1}));
+}
+
+TEST(Perturbation, NegativeNumbersMoveLikePositiveOnes) {
+  EXPECT_EQ(perturbedOf(numbers(HFTA_UNIFORM, -1, 1), -.5),
+            (std::set<double>{-.4, -.6}));
+  EXPECT_EQ(perturbedOf(numbers(HFTA_INTEGERS, -40, 40), -1),
+            (std::set<double>{-2, 0}));
+  EXPECT_EQ(perturbedOf(numbers(HFTA_INTEGERS, -5, -1), -1),
+            (std::set<double>{-2}));
+  // A factor has an equal meaning on both sides of 0.
+  hfta_rule rule = populationRule(9);
+  rule.resample = 0;
+  for (int64_t trial = 0; trial < 20; ++trial)
+    for (double value : {1.0, 20.0})
+      EXPECT_EQ(
+          perturb(rule, {numbers(HFTA_INTEGERS, -40, 40)}, trial, {-value})[0],
+          -perturb(rule, {numbers(HFTA_INTEGERS, -40, 40)}, trial, {value})[0]);
 }
 
 TEST(Perturbation, IsAFunctionOfSeedRoundAndTrial) {

@@ -462,3 +462,19 @@ TEST(Trials, APopulationGoesOnWithItsDonors) {
     }
   }
 }
+
+// The state of a trial that has been withdrawn may be gone.
+TEST(Trials, AWithdrawnTrialIsNoDonor) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    hfta_rule rule = populationRule(3);
+    rule.seed = seed;
+    Search search(rule, 8, [](int64_t trial, int64_t) { return trial; });
+    EXPECT_TRUE(search.step());
+    EXPECT_EQ(hfta_trials_withdraw(search.get(), 0, nullptr), HFTA_OK);
+    search.run(3);
+    Numbers replaced = trialsWith(search.decisions(), HFTA_VERDICT_REPLACED, 1);
+    EXPECT_EQ(replaced, (Numbers{6, 7}));
+    for (const hfta_leg &leg : search.legs)
+      EXPECT_NE(leg.donor, 0);
+  }
+}

@@ -7,8 +7,13 @@
 
 #include <math.h>
 
-/// The largest whole number such that all below it are doubles.
-static const double MOST_WHOLE = 0x1p53;
+/// The largest whole number of a setting, such that all up to it are doubles,
+/// also with a half added.
+static const double MOST_WHOLE = 0x1p51;
+
+/// The least width of a range that isn't one of logarithms, such that quotients
+/// by parts of it are finite.
+static const double LEAST_WIDTH = 0x1p-1000;
 
 /// The most values that a setting may have, with which a number of 53 bits
 /// still chooses among all of them with nearly equal shares.
@@ -31,9 +36,10 @@ static hfta_status check_integers(const hfta_search_setting *setting,
                                   hfta_error *error) {
   if (!is_whole(setting->low) || !is_whole(setting->high) ||
       !is_whole(setting->step))
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "%s: expected whole numbers, got %g to %g, step %g",
-                     setting->name, setting->low, setting->high, setting->step);
+    return hfta_fail(
+        error, HFTA_INVALID_INPUT,
+        "%s: expected whole numbers up to 2^51, got %g to %g, step %g",
+        setting->name, setting->low, setting->high, setting->step);
   if (is_log(setting) && setting->low < 1.0)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "%s: expected at least 1 for a logarithm, got %g",
@@ -64,6 +70,29 @@ static hfta_status check_step(const hfta_search_setting *setting,
   return HFTA_OK;
 }
 
+/// Returns how far the numbers reach beyond a setting's range that are rounded
+/// to its ends, before the logarithm is taken.
+static double margin_of(const hfta_search_setting *setting) {
+  return setting->distribution == HFTA_LOG_INTEGERS ? 0.5 : 0.0;
+}
+
+/// Checks that a range that isn't empty has enough numbers inside.
+static hfta_status check_width(const hfta_search_setting *setting,
+                               hfta_error *error) {
+  double margin = margin_of(setting);
+  if (!is_log(setting) && setting->high - setting->low < LEAST_WIDTH)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "%s: expected a range that is wider than 1e-301, got %g "
+                     "to %g",
+                     setting->name, setting->low, setting->high);
+  if (is_log(setting) && !(hfta_portable_log(setting->high + margin) >
+                           hfta_portable_log(setting->low - margin)))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "%s: expected ends whose logarithms differ, got %g to %g",
+                     setting->name, setting->low, setting->high);
+  return HFTA_OK;
+}
+
 static hfta_status check_range(const hfta_search_setting *setting,
                                hfta_error *error) {
   if (!isfinite(setting->high - setting->low) || setting->low >= setting->high)
@@ -81,7 +110,8 @@ static hfta_status check_range(const hfta_search_setting *setting,
     if (status)
       return status;
   }
-  return check_step(setting, error);
+  hfta_status status = check_width(setting, error);
+  return status ? status : check_step(setting, error);
 }
 
 static hfta_status check_choices(const hfta_search_setting *setting,
@@ -94,6 +124,32 @@ static hfta_status check_choices(const hfta_search_setting *setting,
       return hfta_fail(error, HFTA_INVALID_INPUT,
                        "%s: expected finite numbers, got %g", setting->name,
                        setting->choices[i]);
+  return HFTA_OK;
+}
+
+/// Returns whether two choices of a leader, and of all that are zipped with it,
+/// are equal.
+static bool are_equal(const hfta_search_space *space, int64_t leader,
+                      int64_t one, int64_t other) {
+  for (int64_t i = leader; i < space->count; ++i) {
+    const double *choices = space->settings[i].choices;
+    if (hfta_space_leader(space, i) == leader && choices[one] != choices[other])
+      return false;
+  }
+  return true;
+}
+
+/// Checks that the choices of a leader, and of all that are zipped with it,
+/// differ.
+static hfta_status check_differ(const hfta_search_space *space, int64_t leader,
+                                hfta_error *error) {
+  const hfta_search_setting *setting = &space->settings[leader];
+  for (int64_t i = 0; i < setting->choice_count; ++i)
+    for (int64_t j = 0; j < i; ++j)
+      if (are_equal(space, leader, i, j))
+        return hfta_fail(error, HFTA_INVALID_INPUT,
+                         "%s: expected different choices, got %g twice",
+                         setting->name, setting->choices[i]);
   return HFTA_OK;
 }
 
@@ -117,6 +173,14 @@ hfta_status hfta_space_check(const hfta_search_space *space,
                        "%s: expected %lld choices like %s, got %lld",
                        setting->name, (long long)leader->choice_count,
                        leader->name, (long long)setting->choice_count);
+  }
+  for (int64_t i = 0; i < space->count; ++i) {
+    if (hfta_space_leader(space, i) != i ||
+        space->settings[i].distribution != HFTA_CHOICE)
+      continue;
+    hfta_status status = check_differ(space, i, error);
+    if (status)
+      return status;
   }
   return HFTA_OK;
 }
@@ -158,18 +222,20 @@ static double step_of(const hfta_search_setting *setting) {
 static double clamp(const hfta_search_setting *setting, double value) {
   if (value > setting->high)
     return setting->high;
-  return value < setting->low ? setting->low : value;
+  return value >= setting->low ? value : setting->low; // also for NaN
 }
 
 int64_t hfta_setting_values(const hfta_search_setting *setting) {
-  // Decimal steps aren't exact: 0.3 / 0.1 is below 3 in doubles.
-  const double tolerance = 1e-9;
+  // Decimal steps aren't exact: 0.3 / 0.1 is below 3 in doubles. The error of
+  // the quotient grows with it.
+  const double tolerance = 1e-9, relative = 0x1p-51;
   if (setting->distribution == HFTA_CHOICE)
     return setting->choice_count;
   double step = step_of(setting);
   if (step == 0.0)
     return 0;
-  return 1 + (int64_t)((setting->high - setting->low) / step + tolerance);
+  double quotient = (setting->high - setting->low) / step;
+  return 1 + (int64_t)(quotient + tolerance + quotient * relative);
 }
 
 double hfta_setting_value(const hfta_search_setting *setting, int64_t index) {
@@ -186,7 +252,7 @@ double hfta_setting_at(const hfta_search_setting *setting, double fraction) {
     return clamp(setting,
                  setting->low + fraction * (setting->high - setting->low));
   // Each integer has the range of numbers that are rounded to it.
-  double margin = setting->distribution == HFTA_LOG_INTEGERS ? 0.5 : 0.0;
+  double margin = margin_of(setting);
   double low = hfta_portable_log(setting->low - margin);
   double high = hfta_portable_log(setting->high + margin);
   double value = hfta_portable_exp(low + fraction * (high - low));

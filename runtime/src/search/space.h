@@ -46,8 +46,9 @@ typedef struct hfta_search_space {
 } hfta_search_space;
 
 /// Checks a space. Returns HFTA_INVALID_INPUT with the setting's name if a
-/// range is empty or has only one value, doesn't fit its distribution, or if
-/// zipped settings aren't choices of equal length.
+/// range is empty, has only one value or too few doubles, or doesn't fit its
+/// distribution, if choices aren't all different, or if zipped settings aren't
+/// choices of equal length.
 hfta_status hfta_space_check(const hfta_search_space *space, hfta_error *error);
 
 // All that follows is for spaces that have been checked.
@@ -73,7 +74,8 @@ double hfta_setting_value(const hfta_search_setting *setting, int64_t index);
 double hfta_setting_at(const hfta_search_setting *setting, double fraction);
 
 /// Returns the value of a setting's range that is nearest to `value`; on its
-/// grid, if it has one. For choices, it is `value` itself.
+/// grid, if it has one; for NaN, it is the lowest. For choices, it is `value`
+/// itself.
 double hfta_setting_clamp(const hfta_search_setting *setting, double value);
 
 /// Returns which choice the settings in `values` have for a leader and all that

@@ -86,8 +86,8 @@ hfta_status hfta_trials_record(hfta_trials *self, int64_t trial, int64_t level,
 
 /// Stops a trial for good, which doesn't count any more at levels where it has
 /// no score. Where it has one, it still counts, and its place is given to no
-/// other trial: that may have been dropped already. Fails with
-/// HFTA_INVALID_INPUT if the trial has ended.
+/// other trial: that may have been dropped already. It is no donor any more.
+/// Fails with HFTA_INVALID_INPUT if the trial has ended.
 hfta_status hfta_trials_withdraw(hfta_trials *self, int64_t trial,
                                  hfta_error *error);
 

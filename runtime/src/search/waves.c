@@ -46,6 +46,16 @@ static int64_t collect(hfta_trials *self, const hfta_wave *wave) {
   return count;
 }
 
+/// Collects, in the place of the running means, those of the scores whose
+/// trials are left. Returns their number.
+static int64_t collect_left(hfta_trials *self, int64_t count) {
+  int64_t left = 0;
+  for (int64_t i = 0; i < count; ++i)
+    if (!hfta_trial_has_ended(&self->trials[self->scores[i].trial]))
+      self->means[left++] = self->scores[i];
+  return left;
+}
+
 /// Decides a wave's rung by the rule, and writes the decisions.
 static void decide(hfta_trials *self, const hfta_wave *wave, int64_t count,
                    hfta_decision *decisions) {
@@ -64,7 +74,7 @@ static void decide(hfta_trials *self, const hfta_wave *wave, int64_t count,
     return;
   case HFTA_RULE_POPULATION:
     hfta_decide_population(rule, wave->rung, level, self->scores, count,
-                           decisions);
+                           self->means, collect_left(self, count), decisions);
     return;
   case HFTA_RULE_NONE:
   case HFTA_RULE_ASHA:
