@@ -60,10 +60,14 @@ TEST(Best, ImprovesStrictly) {
   EXPECT_TRUE(hfta_best_note(&best, HFTA_MINIMIZE, .125, 7, .0625));
   EXPECT_EQ(best.level, 7);
   EXPECT_EQ(best.value, .0625);
+  for (double least : {kInfinity, -kInfinity, kNan})
+    EXPECT_FALSE(hfta_best_note(&best, HFTA_MINIMIZE, least, 8, -1));
   hfta_best largest = {};
   EXPECT_TRUE(hfta_best_note(&largest, HFTA_MAXIMIZE, .125, 1, .5));
   EXPECT_FALSE(hfta_best_note(&largest, HFTA_MAXIMIZE, .125, 2, .625));
   EXPECT_TRUE(hfta_best_note(&largest, HFTA_MAXIMIZE, .125, 3, .75));
+  for (double least : {kInfinity, -kInfinity, kNan})
+    EXPECT_FALSE(hfta_best_note(&largest, HFTA_MAXIMIZE, least, 4, 1));
 }
 
 /// Returns the evaluation, counted from 1, after which a trial should stop; 0:

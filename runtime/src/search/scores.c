@@ -45,9 +45,9 @@ bool hfta_best_note(hfta_best *self, hfta_direction direction, double least,
                     int64_t level, double value) {
   if (!isfinite(value))
     return false;
-  double lowest_gain = direction == HFTA_MINIMIZE ? -least : least;
-  if (self->level > 0 &&
-      !hfta_score_is_better(direction, value, self->value + lowest_gain))
+  bool is_better = direction == HFTA_MINIMIZE ? value < self->value - least
+                                              : value > self->value + least;
+  if (self->level > 0 && !(is_better && isfinite(least)))
     return false;
   self->level = level;
   self->value = value;

@@ -47,7 +47,8 @@ typedef struct hfta_best {
 } hfta_best;
 
 /// Reports an evaluation at `level`, at least 1. Returns whether it is the best
-/// so far: finite, and better than the earlier ones by more than `least`.
+/// so far: finite, and better than the earlier ones by more than `least`. If
+/// `least` is infinite or NaN, only the first finite one is.
 bool hfta_best_note(hfta_best *self, hfta_direction direction, double least,
                     int64_t level, double value);
 
