@@ -103,6 +103,25 @@ TEST(Asha, DropsWhatCannotBePromotedAnyMore) {
   EXPECT_EQ(trialsWith(decisions, HFTA_VERDICT_DROPPED).size(), 8u);
 }
 
+// As in waves, all trials may stay that reach the last level, and one of eta
+// goes on at another one.
+TEST(Asha, SaysHowManyAreKeptWhenATrialEnds) {
+  Search search(ashaRule(2, 6), 6, [](int64_t trial, int64_t) {
+    return trial == 5 ? kNan : double(trial);
+  });
+  search.run(1);
+  for (const hfta_decision &decision : search.decisions()) {
+    if (decision.verdict == HFTA_VERDICT_COMPLETE) {
+      EXPECT_EQ(decision.kept, decision.compared);
+    } else {
+      EXPECT_EQ(decision.kept, 2);
+    }
+  }
+  EXPECT_EQ(trialsWith(search.decisions(), HFTA_VERDICT_COMPLETE),
+            (Numbers{0, 1}));
+  EXPECT_EQ(trialsWith(search.decisions(), HFTA_VERDICT_FAILED), (Numbers{5}));
+}
+
 /// A plain model of the algorithm in the paper, for any number of workers: all
 /// that is known at a tick is looked through again each time.
 namespace {

@@ -134,11 +134,13 @@ static void note_end(hfta_trials *self, int64_t number) {
   if (hfta_trial_has_ended(trial) ||
       (is_finite && trial->rung < self->rungs - 1))
     return;
-  int64_t rank = 0;
+  int64_t rank = 0, kept = self->recorded_counts[trial->rung];
   while (scores_of_rung(self, trial->rung)[rank].trial != number)
     ++rank;
+  if (trial->rung < self->rungs - 1)
+    kept /= self->rule.eta;
   hfta_trial_apply(
-      trial, note(self, trial->rung, rank, 0,
+      trial, note(self, trial->rung, rank, kept,
                   is_finite ? HFTA_VERDICT_COMPLETE : HFTA_VERDICT_FAILED));
 }
 
