@@ -126,6 +126,31 @@ TEST(Generations, SettingsAndDecisionsDependOnNeitherSlotsNorOrder) {
   }
 }
 
+TEST(Generations, WrongSamplersAreRefused) {
+  hfta_rule rule = halvingRule(9);
+  hfta_sampler sampler = {};
+  sampler.kind = HFTA_SAMPLER_TPE;
+  sampler.startup = 4;
+  hfta_trials *trials = nullptr;
+  auto refusal = [&] {
+    hfta_error error = {};
+    EXPECT_EQ(hfta_trials_create(&rule, &sampler, 9, &trials, &error),
+              HFTA_INVALID_INPUT);
+    EXPECT_EQ(trials, nullptr);
+    return std::string(error.message);
+  };
+  EXPECT_EQ(refusal(), "tpe: expected at least 1 for startup and batch, got 4 "
+                       "and 0");
+  sampler.batch = 3;
+  rule.direction = HFTA_MAXIMIZE;
+  EXPECT_EQ(refusal(),
+            "direction: expected the same one for the rule and for tpe");
+  sampler.direction = hfta_direction(2);
+  EXPECT_EQ(refusal(), "direction: expected 0 to 1, got 2");
+  sampler.kind = hfta_sampler_kind(5);
+  EXPECT_EQ(refusal(), "sampler: expected 0 to 4, got 5");
+}
+
 TEST(Generations, EachSeesAllEarlierOnes) {
   std::mt19937 random(1);
   TpeSearch search(halvingRule(9), 12);

@@ -60,14 +60,41 @@ static hfta_status check_grid(const hfta_search_space *space, int64_t trials,
 // All samplers
 //===----------------------------------------------------------------------===//
 
+static hfta_status check_number(const char *name, int64_t value, int64_t most,
+                                hfta_error *error) {
+  if (value >= 0 && value <= most)
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_INVALID_INPUT,
+                   "%s: expected 0 to %lld, got %lld", name, (long long)most,
+                   (long long)value);
+}
+
+hfta_status hfta_sampler_check_members(const hfta_sampler *sampler,
+                                       hfta_error *error) {
+  hfta_status status =
+      check_number("sampler", sampler->kind, HFTA_SAMPLER_TPE, error);
+  if (status || sampler->kind != HFTA_SAMPLER_TPE)
+    return status;
+  if (sampler->startup < 1 || sampler->batch < 1)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "tpe: expected at least 1 for startup and batch, got "
+                     "%lld and %lld",
+                     (long long)sampler->startup, (long long)sampler->batch);
+  return check_number("direction", sampler->direction, HFTA_MAXIMIZE, error);
+}
+
 hfta_status hfta_sampler_check(const hfta_sampler *sampler,
                                const hfta_search_space *space, int64_t trials,
                                hfta_error *error) {
   int64_t dimensions = hfta_space_dimensions(space);
+  hfta_status status = hfta_sampler_check_members(sampler, error);
+  if (status)
+    return status;
   switch (sampler->kind) {
   case HFTA_SAMPLER_GRID:
     return check_grid(space, trials, error);
   case HFTA_SAMPLER_RANDOM:
+  case HFTA_SAMPLER_TPE:
     return HFTA_OK;
   case HFTA_SAMPLER_SOBOL:
   case HFTA_SAMPLER_HALTON:
@@ -76,13 +103,6 @@ hfta_status hfta_sampler_check(const hfta_sampler *sampler,
                        "%s: expected at most %d settings, got %lld",
                        sampler->kind == HFTA_SAMPLER_SOBOL ? "sobol" : "halton",
                        HFTA_MOST_DIMENSIONS, (long long)dimensions);
-    return HFTA_OK;
-  case HFTA_SAMPLER_TPE:
-    if (sampler->startup < 1 || sampler->batch < 1)
-      return hfta_fail(error, HFTA_INVALID_INPUT,
-                       "tpe: expected at least 1 for startup and batch, got "
-                       "%lld and %lld",
-                       (long long)sampler->startup, (long long)sampler->batch);
     return HFTA_OK;
   }
   return HFTA_OK;

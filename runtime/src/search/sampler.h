@@ -48,6 +48,11 @@ hfta_status hfta_sampler_check(const hfta_sampler *sampler,
                                const hfta_search_space *space, int64_t trials,
                                hfta_error *error);
 
+/// Checks those members of a sampler that depend on neither a space nor a
+/// number of trials, as hfta_sampler_check does.
+hfta_status hfta_sampler_check_members(const hfta_sampler *sampler,
+                                       hfta_error *error);
+
 /// Returns the number of combinations of a space's choices: zipped settings
 /// count as one. Returns -1 if a setting isn't a choice, or if there are more
 /// than 2^31.

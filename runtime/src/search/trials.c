@@ -60,8 +60,15 @@ hfta_status hfta_trials_create(const hfta_rule *rule,
                                hfta_trials **out, hfta_error *error) {
   *out = NULL;
   hfta_status status = hfta_rule_check(rule, count, error);
+  if (!status && sampler)
+    status = hfta_sampler_check_members(sampler, error);
   if (status)
     return status;
+  if (sampler && sampler->kind == HFTA_SAMPLER_TPE &&
+      sampler->direction != rule->direction)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "direction: expected the same one for the rule and for "
+                     "tpe");
   hfta_trials *self = calloc(1, sizeof(*self));
   if (self) {
     self->rule = *rule;

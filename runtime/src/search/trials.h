@@ -53,7 +53,8 @@ typedef enum hfta_trial_state {
 /// Creates the trials of a search, numbered from 0, none of which has begun.
 /// The sampler is the one that draws their settings; NULL: these don't depend
 /// on scores. The caller must release the trials with hfta_trials_destroy.
-/// Fails with HFTA_INVALID_INPUT if the rule isn't valid (hfta_rule_check),
+/// Fails with HFTA_INVALID_INPUT if the rule or the sampler isn't valid
+/// (hfta_rule_check, hfta_sampler_check_members) or if their directions differ,
 /// with HFTA_UNSUPPORTED if there isn't enough memory.
 hfta_status hfta_trials_create(const hfta_rule *rule,
                                const hfta_sampler *sampler, int64_t count,
