@@ -192,6 +192,21 @@ TEST(Parzen, DensitiesOfAllDistributionsAreOptunas) {
 }
 
 // Grid values' probabilities have the sum 1, and so has a density's integral.
+// An estimator remembers 24 values of each setting.
+TEST(Parzen, DensitiesDependOnNoOtherValues) {
+  std::vector<hfta_search_setting> settings = {
+      numbers(HFTA_INTEGERS, 1, 100), numbers(HFTA_LOG_INTEGERS, 1, 100),
+      numbers(HFTA_UNIFORM, 0, 1, .25)};
+  std::vector<Values> observations = {{7, 3, .5}, {80, 60, 0}, {30, 2, .75}};
+  Parzen all(settings, observations);
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < 60; ++i) {
+      Values values = {double(i + 1), double(i * 7 % 50 + 1), i % 5 * .25};
+      EXPECT_EQ(all.logDensity(values),
+                Parzen(settings, observations).logDensity(values));
+    }
+}
+
 TEST(Parzen, DensitiesAreNormalized) {
   Parzen integers({numbers(HFTA_LOG_INTEGERS, 1, 50)}, {{3}, {4}, {40}});
   double sum = 0;

@@ -112,8 +112,10 @@ static void fill_weights(hfta_parzen *self) {
                     : first + (1.0 - first) * (double)i / (double)(ramp - 1);
     sum += self->weights[i];
   }
-  for (int64_t i = 0; i < self->kernels; ++i)
+  for (int64_t i = 0; i < self->kernels; ++i) {
     self->weights[i] /= sum;
+    self->log_weights[i] = hfta_portable_log(self->weights[i]);
+  }
 }
 
 /// An observed coordinate, and which kernel it belongs to.
@@ -185,19 +187,38 @@ static void fill_choices(hfta_parzen *self, int64_t leader,
             : -1.0;
 }
 
+/// Allocates the memories of leaders that aren't choices, and whose values have
+/// a distance. Returns false if there isn't enough memory.
+static bool allocate_memories(hfta_parzen *self) {
+  self->memories =
+      calloc((size_t)self->space->count + 1, sizeof(*self->memories));
+  for (int64_t i = 0; i < self->space->count && self->memories; ++i) {
+    const hfta_search_setting *setting = &self->space->settings[i];
+    if (setting->distribution == HFTA_CHOICE || margin_of(setting) == 0.0)
+      continue;
+    size_t numbers = (size_t)self->kernels * HFTA_PARZEN_REMEMBERED;
+    self->memories[i].logs = malloc(numbers * sizeof(double));
+    if (!self->memories[i].logs)
+      return false;
+  }
+  return self->memories != NULL;
+}
+
 bool hfta_parzen_create(const hfta_search_space *space,
                         const double *const *observations, int64_t count,
                         hfta_parzen *out) {
   size_t kernels = (size_t)count + 1, all = kernels * (size_t)space->count;
   *out = (hfta_parzen){.space = space, .kernels = count + 1};
   out->weights = malloc(kernels * sizeof(double));
+  out->log_weights = malloc(kernels * sizeof(double));
   out->mu = malloc((all + 1) * sizeof(double));
   out->sigma = malloc((all + 1) * sizeof(double));
   out->log_scale = malloc((all + 1) * sizeof(double));
   out->logs = malloc(kernels * sizeof(double));
   place *places = malloc(kernels * sizeof(*places));
-  bool has_memory = out->weights && out->mu && out->sigma && out->log_scale &&
-                    out->logs && places;
+  bool has_memory = allocate_memories(out) && out->weights &&
+                    out->log_weights && out->mu && out->sigma &&
+                    out->log_scale && out->logs && places;
   if (has_memory) {
     fill_weights(out);
     for (int64_t i = 0; i < space->count; ++i) {
@@ -216,7 +237,11 @@ bool hfta_parzen_create(const hfta_search_space *space,
 }
 
 void hfta_parzen_destroy(hfta_parzen *self) {
+  for (int64_t i = 0; self->memories && i < self->space->count; ++i)
+    free(self->memories[i].logs);
+  free(self->memories);
   free(self->weights);
+  free(self->log_weights);
   free(self->mu);
   free(self->sigma);
   free(self->log_scale);
@@ -239,35 +264,77 @@ static double probability(const hfta_parzen *self, int64_t leader, double mu,
   return (each + (mu == (double)choice)) / (choices * each + 1.0);
 }
 
+/// Adds the logarithms of all kernels of a leader that is a choice. They have
+/// at most three different values.
+static void add_choices(const hfta_parzen *self, int64_t leader,
+                        const double *values) {
+  const double *mu = self->mu + leader * self->kernels;
+  int64_t choice = hfta_space_choice(self->space, leader, values);
+  double wide = hfta_portable_log(probability(self, leader, -1.0, choice));
+  double same =
+      hfta_portable_log(probability(self, leader, (double)choice, choice));
+  double other =
+      hfta_portable_log(probability(self, leader, (double)choice + 1, choice));
+  for (int64_t i = 0; i < self->kernels; ++i)
+    self->logs[i] += mu[i] < 0.0               ? wide
+                     : mu[i] == (double)choice ? same
+                                               : other;
+}
+
+/// Returns the logarithm of each kernel's mass at a value of a leader that has
+/// a memory.
+static const double *log_masses(const hfta_parzen *self, int64_t leader,
+                                double value) {
+  const hfta_search_setting *setting = &self->space->settings[leader];
+  hfta_parzen_memory *memory = &self->memories[leader];
+  for (int64_t i = 0; i < memory->count; ++i)
+    if (memory->values[i] == value)
+      return memory->logs + i * self->kernels;
+  int64_t slot = memory->count;
+  if (slot < HFTA_PARZEN_REMEMBERED)
+    ++memory->count;
+  else
+    --slot; // the last one is overwritten
+  memory->values[slot] = value;
+  double margin = margin_of(setting);
+  double low = coordinate(setting, value - margin);
+  double high = coordinate(setting, value + margin);
+  const double *mu = self->mu + leader * self->kernels;
+  const double *sigma = self->sigma + leader * self->kernels;
+  double *logs = memory->logs + slot * self->kernels;
+  for (int64_t i = 0; i < self->kernels; ++i)
+    logs[i] = hfta_portable_log(
+        mass((low - mu[i]) / sigma[i], (high - mu[i]) / sigma[i]));
+  return logs;
+}
+
 /// Adds the logarithms of all kernels in a leader's dimension.
 static void add_logs(const hfta_parzen *self, int64_t leader,
                      const double *values) {
   const hfta_search_setting *setting = &self->space->settings[leader];
-  double margin = margin_of(setting), value = values[leader];
+  if (setting->distribution == HFTA_CHOICE) {
+    add_choices(self, leader, values);
+    return;
+  }
   const double *mu = self->mu + leader * self->kernels;
   const double *sigma = self->sigma + leader * self->kernels;
   const double *log_scale = self->log_scale + leader * self->kernels;
-  if (setting->distribution == HFTA_CHOICE) {
-    int64_t choice = hfta_space_choice(self->space, leader, values);
+  if (margin_of(setting) > 0.0) {
+    const double *logs = log_masses(self, leader, values[leader]);
     for (int64_t i = 0; i < self->kernels; ++i)
-      self->logs[i] +=
-          hfta_portable_log(probability(self, leader, mu[i], choice));
+      self->logs[i] += logs[i] - log_scale[i];
     return;
   }
-  double low = coordinate(setting, value - margin);
-  double high = margin > 0.0 ? coordinate(setting, value + margin) : low;
+  double place = coordinate(setting, values[leader]);
   for (int64_t i = 0; i < self->kernels; ++i) {
-    double z = (low - mu[i]) / sigma[i];
-    double own = margin > 0.0
-                     ? hfta_portable_log(mass(z, (high - mu[i]) / sigma[i]))
-                     : -0.5 * z * z;
-    self->logs[i] += own - log_scale[i];
+    double z = (place - mu[i]) / sigma[i];
+    self->logs[i] += -0.5 * z * z - log_scale[i];
   }
 }
 
 double hfta_parzen_log_density(const hfta_parzen *self, const double *values) {
   for (int64_t i = 0; i < self->kernels; ++i)
-    self->logs[i] = hfta_portable_log(self->weights[i]);
+    self->logs[i] = self->log_weights[i];
   for (int64_t i = 0; i < self->space->count; ++i)
     if (hfta_space_leader(self->space, i) == i)
       add_logs(self, i, values);

@@ -18,10 +18,24 @@
 
 #include "search/space.h"
 
+/// How many values of a setting an estimator remembers: one for each of TPE's
+/// candidates.
+enum { HFTA_PARZEN_REMEMBERED = 24 };
+
+/// Masses that are already known of a setting whose values have a distance,
+/// since candidates often have equal ones.
+typedef struct hfta_parzen_memory {
+  int64_t count; ///< number of values
+  double values[HFTA_PARZEN_REMEMBERED];
+  double *logs; ///< for each of these, the logarithm of each kernel's mass
+                ///< there; NULL: the setting's values have no distance
+} hfta_parzen_memory;
+
 typedef struct hfta_parzen {
   const hfta_search_space *space;
-  int64_t kernels; ///< number of observations, and 1
-  double *weights; ///< one for each kernel; their sum is 1
+  int64_t kernels;     ///< number of observations, and 1
+  double *weights;     ///< one for each kernel; their sum is 1
+  double *log_weights; ///< their logarithms
   /// Each of these has `kernels` numbers for each setting. Only those of
   /// leaders are used.
   double *mu;    ///< a kernel's middle; for choices: the observed choice, or
@@ -30,6 +44,7 @@ typedef struct hfta_parzen {
   double *log_scale; ///< a number to subtract from a kernel's logarithm, so
                      ///< that it is a density
   double *logs;      ///< scratch memory: `kernels` numbers
+  hfta_parzen_memory *memories; ///< one for each setting
 } hfta_parzen;
 
 /// Creates the estimator of some trials' settings, which are in the order of
