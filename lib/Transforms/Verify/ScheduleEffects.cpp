@@ -23,34 +23,6 @@ LogicalResult ScheduleContents::follow(ScheduleCommandOpInterface command,
       .Default([&](Operation *) { return followAccesses(command); });
 }
 
-/// Returns whether a segment of this role has one value that commands read and
-/// write, which belongs to no micro-batch and isn't a sum that is to be
-/// completed.
-static bool isPlainState(Role role) {
-  switch (role) {
-  case Role::parameter:
-  case Role::optimizer_state:
-  case Role::curvature:
-  case Role::statistics:
-    return true;
-  case Role::constant:
-  case Role::gradient:
-  case Role::moment:
-  case Role::saved:
-  case Role::cut:
-  case Role::workspace:
-  case Role::scratch:
-  case Role::input:
-  case Role::output:
-  case Role::scalar:
-  case Role::result:
-  case Role::exchange:
-  case Role::received:
-    return false;
-  }
-  llvm_unreachable("all roles are above");
-}
-
 /// Follows a command that isn't listed above by its accesses. What they mean is
 /// known only for state.
 LogicalResult
@@ -60,7 +32,7 @@ ScheduleContents::followAccesses(ScheduleCommandOpInterface command) {
     bool isKnown = access.place.getSpace() == Space::segment &&
                    access.kind != CommandAccess::Kind::byMicroBatch &&
                    access.kind != CommandAccess::Kind::byReplicas &&
-                   isPlainState(getSegment(segment).getRole());
+                   SegmentAttr::isState(getSegment(segment).getRole());
     if (!isKnown)
       return command->emitOpError("accesses ")
              << access.place

@@ -10,9 +10,10 @@
 // Threads: an instance is used by one thread at a time; any number of
 // instances, of one program or of several, may be used at once. There is no
 // global state. The library installs no signal handlers.
-// Memory: hfta_instance_create allocates the memory of all later calls. Only
-// the first steps allocate a little more, on a GPU (for its graphs) or with
-// several ranks (for messages).
+// Memory: hfta_instance_create allocates the memory of all later calls, except
+// that hfta_instance_restart needs some for as long as it runs. The first steps
+// allocate a little more, on a GPU (for its graphs) or with several ranks (for
+// messages).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMBED_H

@@ -65,12 +65,6 @@ bool hfta_program_evaluates(const hfta_program *program);
 /// Returns the number of samples of one micro-batch.
 int64_t hfta_program_micro_batch(const hfta_program *program);
 
-/// Returns a copy's value of a hyper-parameter; `otherwise` if the program has
-/// no hyper-parameter of this name.
-double hfta_program_hyper_parameter(const hfta_program *program,
-                                    const char *name, int64_t copy,
-                                    double otherwise);
-
 /// Returns the index of a copy's tensor in hfta_program.tensors; UINT32_MAX if
 /// there is none of this name.
 uint32_t hfta_program_find_tensor(const hfta_program *program, int64_t copy,

@@ -55,15 +55,6 @@ int64_t hfta_program_micro_batch(const hfta_program *program) {
   return program->batch / program->micro_batches;
 }
 
-double hfta_program_hyper_parameter(const hfta_program *program,
-                                    const char *name, int64_t copy,
-                                    double otherwise) {
-  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
-    if (strcmp(program->hyper_parameters[i].name, name) == 0)
-      return program->hyper_parameters[i].values[copy];
-  return otherwise;
-}
-
 bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy) {
   return tensor->copy < 0 || tensor->copy == copy;
 }
