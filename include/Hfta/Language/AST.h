@@ -8,6 +8,7 @@
 #ifndef HFTA_LANGUAGE_AST_H
 #define HFTA_LANGUAGE_AST_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/SMLoc.h"
@@ -177,13 +178,20 @@ struct ModelDeclaration {
   llvm::SMRange returnRange; ///< range of `return`; invalid if there is none
 };
 
+/// A part of a data block: `train`, `test` or `validation`.
+struct DataPart {
+  std::vector<Binding> fields;
+  llvm::SMRange range; ///< range of the keyword; invalid if there is no part
+};
+
 struct DataDeclaration {
   Identifier name;
-  std::vector<Binding> declarations; ///< fields outside `train` and `test`
-  std::vector<Binding> train;
-  std::vector<Binding> test;
-  llvm::SMRange trainRange; ///< range of `train`; invalid if there is none
-  llvm::SMRange testRange;
+  std::vector<Binding> declarations; ///< fields outside of the parts
+  DataPart train, test, validation;
+
+  static llvm::ArrayRef<llvm::StringRef> getPartNames();
+  /// Returns the part of this name; null if parts aren't called so.
+  DataPart *findPart(llvm::StringRef name);
 };
 
 struct TrainDeclaration {

@@ -20,6 +20,8 @@ struct FrontEndOptions {
   llvm::StringMap<DenseElementsAttr> constants;
   /// Whether copies are fused; if false, every copy has its own ops.
   bool fuse = true;
+  /// The number of slots of a search that leaves it open.
+  int64_t automaticSlots = 8;
   /// Whether dropout layers of an ONNX model pass on their inputs unchanged.
   bool withoutDropout = false;
 };

@@ -181,6 +181,8 @@ struct MetricInfo {
   Value (*build)(const ObjectiveOperands &operands);
   /// Whether it is a share of elements, which programs print in percent.
   bool isShare;
+  /// Whether larger values are better. It decides which copy is the best one.
+  bool isHigherBetter;
 
   std::string getTitle(const ObjectiveArguments &arguments) const {
     return describe ? describe(arguments) : name.str();

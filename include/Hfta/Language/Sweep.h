@@ -38,6 +38,16 @@ struct SweepPosition {
 /// axis.
 class Sweep {
 public:
+  struct Setting {
+    std::string name;
+    std::vector<Number> values;
+    bool isList = false;
+    llvm::SMRange range;
+    SweepPosition position;
+    const void *group = nullptr; ///< settings of a group are paired
+    int64_t stride = 0;          ///< consecutive copies with the same element
+  };
+
   /// Adds a setting with one value for all copies.
   void addValue(llvm::StringRef name, Number value);
   /// Adds a setting with a list of values. Lists with the same `group`, if it
@@ -46,6 +56,9 @@ public:
                llvm::SMRange range, SweepPosition position,
                const void *group = nullptr);
   bool contains(llvm::StringRef name) const { return find(name) != nullptr; }
+  /// Returns the settings with lists in the order of their axes, which is that
+  /// of their positions. Pointers are valid until a setting is added.
+  std::vector<const Setting *> getLists() const;
   /// Returns the names of all settings with a list.
   std::vector<llvm::StringRef> getListNames() const;
 
@@ -53,6 +66,12 @@ public:
   /// error and returns false.
   bool pair(llvm::ArrayRef<std::pair<llvm::StringRef, llvm::SMRange>> names,
             JobDiagnostics &diagnostics);
+
+  /// Checks that paired lists are equally long. If not, reports an error and
+  /// returns false.
+  bool checkPairs(JobDiagnostics &diagnostics) const;
+  /// Gives a setting a value for each copy, in place of its value or list.
+  void assign(llvm::StringRef name, std::vector<Number> values);
 
   /// Computes each list's stride, and so the number of copies. If paired lists
   /// have different lengths, or there are too many copies, reports an error and
@@ -67,16 +86,9 @@ public:
   std::vector<double> getValues(llvm::StringRef name) const;
 
 private:
-  struct Setting {
-    std::string name;
-    std::vector<Number> values;
-    bool isList = false;
-    llvm::SMRange range;
-    SweepPosition position;
-    const void *group = nullptr;
-    int64_t stride = 0; ///< consecutive copies with the same element
-  };
   const Setting *find(llvm::StringRef name) const;
+  static const Setting *findAxis(llvm::ArrayRef<const Setting *> lists,
+                                 const Setting &list);
 
   std::vector<Setting> settings;
   int64_t copies = 1;

@@ -18,6 +18,10 @@ public:
   static Field i32(int32_t value) { return Field(32, value); }
   static Field u64(uint64_t value) { return Field(64, value); }
   static Field i64(int64_t value) { return Field(64, value); }
+  /// Makes an integer field that holds the bits of a double.
+  static Field f64(double value) {
+    return u64(llvm::bit_cast<uint64_t>(value));
+  }
   static Field null() { return pointer({}); }
   /// Makes the address of a symbol, or a null pointer if `symbol` is null.
   static Field pointer(FlatSymbolRefAttr symbol) {
@@ -85,9 +89,9 @@ private:
     return Field::u64(value);
   }
   static Field makeField(int64_t *, int64_t value) { return Field::i64(value); }
-  /// Makes an integer field that holds the bits of a double.
-  static Field makeField(double *, double value) {
-    return Field::u64(llvm::bit_cast<uint64_t>(value));
+  static Field makeField(double *, double value) { return Field::f64(value); }
+  static Field makeField(double (*)[2], const double (&values)[2]) {
+    return Field::record({Field::f64(values[0]), Field::f64(values[1])});
   }
   template <typename Pointee>
   static Field makeField(Pointee **, FlatSymbolRefAttr symbol) {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramTable.h"
+#include "SearchTable.h"
 #include "TaskTables.h"
 
 #include "Hfta/Conversion/HftaToRuntime.h"
@@ -330,6 +331,7 @@ void ProgramBuilder::buildData() {
             .set(&hfta_data_field::reserved, 0)
             .set(&hfta_data_field::train, getSource(field.train))
             .set(&hfta_data_field::test, getSource(field.test))
+            .set(&hfta_data_field::validation, getSource(field.validation))
             .set(&hfta_data_field::classes, classes[0])
             .set(&hfta_data_field::first_class, classes[1])
             .set(&hfta_data_field::ignored_class, classes[2]));
@@ -598,6 +600,8 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::output_count, outputCount)
       .set(&hfta_program::setting_count, settingCount)
       .set(&hfta_program::roles, getRoles())
+      .set(&hfta_program::validation, makeValidationRecord(job))
+      .set(&hfta_program::search, buildSearch(job, tables))
       .set(&hfta_program::models, modelTable)
       .set(&hfta_program::model_of_copy, copyTable);
   tables.exported(symbol, program);

@@ -225,6 +225,8 @@ static const OptionInfo kJobOptions[] = {
     {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
      addJobFlag},
     {"--test-data", "FIELD=FILE,...", "files to test with", G::job, addJobFlag},
+    {"--validation-data", "FIELD=FILE,...",
+     "files to compare copies with during training", G::job, addJobFlag},
     {"--no-fuse", "",
      "don't fuse the copies' computations (a baseline; results are equal)",
      G::job, setNoFuse},

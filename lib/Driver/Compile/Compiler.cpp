@@ -12,6 +12,7 @@
 #include "Plan/LowerCopy.h"
 #include "Plan/MemoryPlanner.h"
 #include "Plan/PlanReport.h"
+#include "Plan/SearchReport.h"
 #include "Plan/StepEstimate.h"
 
 #include "Compile/Compiler.h"
@@ -417,6 +418,9 @@ ExitCode Compiler::lowerTo(Phase last) {
       return code;
     if (phase == &phases::train &&
         failed(reportTrained(*loaded.module, getLabel(), errors)))
+      return ExitCode::input;
+    if (phase == &phases::planned &&
+        failed(reportSearch(*loaded.module, getLabel(), errors)))
       return ExitCode::input;
   }
   return ExitCode::done;

@@ -96,6 +96,10 @@ static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
   FrontEndOptions frontEnd;
   frontEnd.dataDirectory = options.dataDirectory;
   frontEnd.fuse = options.fuse;
+  // GPUs compute so many small copies in little more time than one.
+  constexpr int64_t kSlotsOnGpu = 32;
+  if (options.target->hasImages())
+    frontEnd.automaticSlots = kSlotsOnGpu;
   frontEnd.withoutDropout = options.generatedJob.has_value();
   if (ExitCode code =
           readConstants(options.constants, context, errors, frontEnd.constants);

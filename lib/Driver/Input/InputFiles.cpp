@@ -49,7 +49,8 @@ static std::vector<std::string> getDataFiles(ModuleOp module,
     return files;
   std::string folder = getDataFolder(options);
   for (const DataField &field : job->data)
-    for (const DataSource *source : {&field.train, &field.test}) {
+    for (const DataSource *source :
+         {&field.train, &field.test, &field.validation}) {
       if (source->format.empty())
         continue;
       files.push_back(getPathFrom(folder, source->path));

@@ -407,46 +407,62 @@ JobAnalyzer::findField(const std::vector<ast::Binding> &fields,
   return nullptr;
 }
 
+/// Reads a field's file in the part `test` or `validation` to `source`. Sets
+/// `ok` to false after an error.
+void JobAnalyzer::analyzeOtherPart(llvm::StringRef name,
+                                   const ast::DataPart &part,
+                                   const ast::Binding &train, FieldInfo &field,
+                                   DataSource &source, llvm::SMRange &range,
+                                   bool &ok) {
+  const ast::Binding *other = findField(part.fields, field.name);
+  if (!other) {
+    if (part.range.isValid())
+      diagnostics.error(part.range,
+                        "no " + name + " file for field '" + field.name + "'",
+                        "'" + name + "' must have every field of 'train'");
+    return;
+  }
+  std::vector<PrepareStep> steps;
+  ok &= analyzePreparation(*other->value, source, range, steps);
+  bool same = llvm::equal(
+      steps, field.steps,
+      [](const PrepareStep &a, const PrepareStep &b) { return a.equals(b); });
+  if (!ok || same)
+    return;
+  diagnostics.error(other->value->getRange(),
+                    "field '" + field.name +
+                        "' has different arithmetic for training and for " +
+                        (name == "test" ? "testing" : "validation"),
+                    "write the same arithmetic in both");
+  diagnostics.note(train.value->getRange(),
+                   "the arithmetic for training is here");
+}
+
 void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
                                const ast::Binding &field) {
   FieldInfo result;
   result.name = field.name.name;
   result.range = field.name.range;
-  const ast::Binding *test = findField(data.test, result.name);
   bool ok = true;
   if (const ast::Binding *declared = findField(data.declarations, result.name))
     ok &= applyType(*declared->type, result);
   if (field.type)
     ok &= applyType(*field.type, result);
-  if (test && test->type)
-    ok &= applyType(*test->type, result);
+  for (const ast::DataPart *part : {&data.test, &data.validation})
+    if (const ast::Binding *other = findField(part->fields, result.name);
+        other && other->type)
+      ok &= applyType(*other->type, result);
 
-  llvm::SMRange trainRange, testRange;
-  ok &=
-      analyzePreparation(*field.value, result.train, trainRange, result.steps);
-  if (test) {
-    std::vector<PrepareStep> steps;
-    ok &= analyzePreparation(*test->value, result.test, testRange, steps);
-    bool same = llvm::equal(
-        steps, result.steps,
-        [](const PrepareStep &a, const PrepareStep &b) { return a.equals(b); });
-    if (ok && !same) {
-      diagnostics.error(test->value->getRange(),
-                        "field '" + result.name +
-                            "' has different arithmetic for training and for "
-                            "testing",
-                        "write the same arithmetic in both");
-      diagnostics.note(field.value->getRange(),
-                       "the arithmetic for training is here");
-    }
-  } else if (data.testRange.isValid()) {
-    diagnostics.error(data.testRange,
-                      "no test file for field '" + result.name + "'",
-                      "'test' must have every field of 'train'");
-  }
-  ok = ok && probe(result.train, trainRange, result);
-  if (ok && test)
-    ok = probe(result.test, testRange, result);
+  llvm::SMRange ranges[3];
+  ok &= analyzePreparation(*field.value, result.train, ranges[0], result.steps);
+  analyzeOtherPart("test", data.test, field, result, result.test, ranges[1],
+                   ok);
+  analyzeOtherPart("validation", data.validation, field, result,
+                   result.validation, ranges[2], ok);
+  const DataSource *sources[] = {&result.train, &result.test,
+                                 &result.validation};
+  for (auto [source, range] : llvm::zip_equal(sources, ranges))
+    ok = ok && (source->format.empty() || probe(*source, range, result));
   // The number of elements of a sample is bounded, so that the product fits
   // into 64 bits.
   if (ok && *countSample(result.shape) > kMaxBatchElements / info.job.batch)
@@ -467,47 +483,62 @@ static bool isSamePath(llvm::StringRef left, llvm::StringRef right) {
   return paths[0] == paths[1];
 }
 
-/// Checks that all fields that are read from the same csv file, for training or
-/// testing, agree on whether it has a header.
+namespace {
+/// A file of a field.
+struct FieldFile {
+  const FieldInfo *field;
+  llvm::StringRef part;
+  const DataSource *source;
+};
+} // namespace
+
+static llvm::SmallVector<FieldFile, 3> getFiles(const FieldInfo &field) {
+  return {{&field, "train", &field.train},
+          {&field, "test", &field.test},
+          {&field, "validation", &field.validation}};
+}
+
+/// Checks that all fields that are read from the same csv file, in any part,
+/// agree on whether it has a header.
 void JobAnalyzer::compareHeaders(const FieldInfo &field) {
-  std::vector<std::pair<const FieldInfo *, const DataSource *>> before;
+  std::vector<FieldFile> before;
   for (const FieldInfo &other : info.fields)
-    before.insert(before.end(),
-                  {{&other, &other.train}, {&other, &other.test}});
-  before.emplace_back(&field, &field.train);
+    llvm::append_range(before, getFiles(other));
   llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
-  for (const DataSource *source : {&field.train, &field.test})
-    for (auto [other, known] : before) {
-      if (source->format != "csv" || known->format != "csv" ||
-          source->header == known->header ||
-          !isSamePath(source->path, known->path))
+  for (const FieldFile &file : getFiles(field)) {
+    for (const FieldFile &known : before) {
+      if (file.source->format != "csv" || known.source->format != "csv" ||
+          file.source->header == known.source->header ||
+          !isSamePath(file.source->path, known.source->path))
         continue;
-      bool isTest = source == &field.test, wasTest = known == &other->test;
-      auto describe = [&](const FieldInfo &one, bool test) {
-        return "field '" + one.name + "'" +
-               (isTest == wasTest ? ""
-                : test            ? " in 'test'"
-                                  : " in 'train'");
+      auto describe = [&](const FieldFile &one) {
+        return "field '" + one.field->name + "'" +
+               (file.part == known.part ? ""
+                                        : (" in '" + one.part + "'").str());
       };
       diagnostics.error(
           field.range,
-          describe(field, isTest) + " has header = " + names[source->header] +
-              " for '" + source->path + "', but " + describe(*other, wasTest) +
-              " has header = " + names[known->header],
+          describe(file) + " has header = " + names[file.source->header] +
+              " for '" + file.source->path + "', but " + describe(known) +
+              " has header = " + names[known.source->header],
           "line 1 is a header for all fields of a file or for none: give both "
           "the same 'header'");
       return;
     }
+    before.push_back(file);
+  }
 }
 
 void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
-  if (!data.trainRange.isValid() && !diagnostics.hasErrors())
+  info.validationRange = data.validation.range;
+  if (!data.train.range.isValid() && !diagnostics.hasErrors())
     diagnostics.error(data.name.range,
                       "data block '" + data.name.name +
                           "' has no training data",
                       "for example: train image = idx(\"images.gz\")");
   for (const std::vector<ast::Binding> *part :
-       {&data.declarations, &data.train, &data.test}) {
+       {&data.declarations, &data.train.fields, &data.test.fields,
+        &data.validation.fields}) {
     llvm::StringMap<llvm::SMRange> seen;
     for (const ast::Binding &field : *part) {
       auto [first, inserted] =
@@ -517,13 +548,13 @@ void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
                           "second field called '" + field.name.name + "'",
                           "give it another name");
         diagnostics.note(first->second, "the first one is here");
-      } else if (part == &data.train) {
+      } else if (part == &data.train.fields) {
         analyzeField(data, field);
-      } else if (data.trainRange.isValid() &&
-                 !findField(data.train, field.name.name)) {
+      } else if (data.train.range.isValid() &&
+                 !findField(data.train.fields, field.name.name)) {
         std::vector<llvm::StringRef> names;
-        names.reserve(data.train.size());
-        for (const ast::Binding &other : data.train)
+        names.reserve(data.train.fields.size());
+        for (const ast::Binding &other : data.train.fields)
           names.emplace_back(other.name.name);
         diagnostics.error(field.name.range,
                           "no training file for field '" + field.name.name +

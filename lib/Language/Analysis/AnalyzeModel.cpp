@@ -364,8 +364,12 @@ private:
       return checkName(*name);
     if (auto *call = llvm::dyn_cast<ast::CallExpression>(&expression)) {
       checkCallee(*call);
+      // The rate of a dropout may be a distribution.
+      const ast::Expression *rate =
+          call->callee.name == "dropout" ? getRate(*call) : nullptr;
       for (const ast::Argument &argument : call->arguments)
-        checkExpression(*argument.value);
+        if (argument.value.get() != rate || !isDistribution(*rate))
+          checkExpression(*argument.value);
     } else if (auto *binary =
                    llvm::dyn_cast<ast::BinaryExpression>(&expression)) {
       checkExpression(*binary->lhs);
@@ -397,6 +401,14 @@ private:
     if (builtin) {
       bindArguments({builtin->name, builtin->parameters, builtin->variadic},
                     call.arguments, call.getRange(), diagnostics);
+      return;
+    }
+    if (isDistribution(call)) {
+      diagnostics.error(call.getRange(),
+                        "only a dropout's rate and hyper-parameters of the "
+                        "model can vary in a search",
+                        "anything else needs an array of its own for each "
+                        "value, which isn't supported yet");
       return;
     }
     std::vector<llvm::StringRef> known = getBuiltinNames();

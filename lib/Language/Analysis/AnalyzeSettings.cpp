@@ -13,9 +13,11 @@ using namespace mlir::hfta::language;
 // Clauses that are settings, and settings that are arguments
 //===----------------------------------------------------------------------===//
 
-/// The name of the first argument of a clause that has several, such as
+/// Returns the name of the first argument of a clause that has several, such as
 /// `micro_batches 4, all_forwards_first = true`.
-static constexpr llvm::StringLiteral kFirstArgument = "count";
+static llvm::StringRef getFirstArgument(const SettingInfo &setting) {
+  return setting.type == SettingType::Word ? "value" : "count";
+}
 
 void JobAnalyzer::analyzeSetting(const Clause &clause,
                                  const SettingInfo &setting) {
@@ -42,8 +44,8 @@ JobAnalyzer::readSettings(llvm::StringRef keyword, const CallView &call,
   llvm::SmallVector<ParameterSpec> signature(before);
   for (const SettingInfo *setting : settings)
     signature.push_back(
-        {setting->isClause() ? llvm::StringRef(kFirstArgument)
-                             : llvm::StringRef(setting->name),
+        {setting->isClause() ? getFirstArgument(*setting)
+                             : setting->getArgument(),
          setting->isClause() ||
              (setting->traits & setting_traits::Required) != 0});
   std::optional<BoundArguments> arguments = bindArguments(
@@ -80,12 +82,12 @@ void JobAnalyzer::readCounts(const SettingInfo &setting,
   auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
   if (list && list->elements.empty()) {
     diagnostics.error(list->getRange(),
-                      "the list of '" + setting.name + "' is empty",
+                      "the list of '" + setting.getArgument() + "' is empty",
                       "lists look like [1, 2]");
     return;
   }
   std::optional<std::vector<int64_t>> counts = constants.readIntegers(
-      value, setting.name, clampToInteger(setting.range.least),
+      value, setting.getArgument(), clampToInteger(setting.range.least),
       clampToInteger(setting.range.most));
   if (counts)
     *std::get<std::vector<int64_t> *>(setting.get(info.job)) = *counts;
@@ -96,8 +98,8 @@ void JobAnalyzer::readNames(const SettingInfo &setting,
                             const ast::Expression &value) {
   auto &names = *std::get<std::vector<std::string> *>(setting.get(info.job));
   for (const ast::Expression *name : getElements(value))
-    names.push_back(
-        constants.readString(*name, setting.name).value_or(std::string()));
+    names.push_back(constants.readString(*name, setting.getArgument())
+                        .value_or(std::string()));
 }
 
 /// Reads a list whose elements are names or lists of names.
@@ -108,11 +110,11 @@ void JobAnalyzer::readNameLists(const SettingInfo &setting,
   for (const ast::Expression *element : getElements(value)) {
     std::vector<std::string> &names = lists.emplace_back();
     for (const ast::Expression *name : getElements(*element))
-      names.push_back(
-          constants.readString(*name, setting.name).value_or(std::string()));
+      names.push_back(constants.readString(*name, setting.getArgument())
+                          .value_or(std::string()));
     if (names.empty())
       diagnostics.error(element->getRange(),
-                        "a list of '" + setting.name + "' is empty",
+                        "a list of '" + setting.getArgument() + "' is empty",
                         "lists look like [\"a\", [\"b\", \"c\"]]");
   }
 }
@@ -120,7 +122,8 @@ void JobAnalyzer::readNameLists(const SettingInfo &setting,
 /// Reads a number that is the same for all copies.
 void JobAnalyzer::readReal(const SettingInfo &setting,
                            const ast::Expression &value, double &place) {
-  std::optional<Number> number = constants.readNumber(value, setting.name);
+  std::optional<Number> number =
+      constants.readNumber(value, setting.getArgument());
   if (!number)
     return;
   if (setting.range.contains(number->value, number->integer.has_value())) {
@@ -128,7 +131,7 @@ void JobAnalyzer::readReal(const SettingInfo &setting,
     return;
   }
   diagnostics.error(value.getRange(),
-                    "'" + setting.name + "' is out of range, got " +
+                    "'" + setting.getArgument() + "' is out of range, got " +
                         printNumber(number->value),
                     "it is " + setting.range.describe());
 }
@@ -154,8 +157,9 @@ std::string JobAnalyzer::readNamed(const SettingInfo &setting,
                                    const ast::CallExpression &call) {
   if (!setting.takesName(call.callee.name)) {
     diagnostics.error(call.callee.range,
-                      "unknown " + setting.name + " '" + call.callee.name + "'",
-                      "'" + setting.name + "' is " + setting.usage);
+                      "unknown " + setting.getArgument() + " '" +
+                          call.callee.name + "'",
+                      "'" + setting.getArgument() + "' is " + setting.usage);
     return "";
   }
   std::string name =
@@ -188,8 +192,8 @@ void JobAnalyzer::readText(const SettingInfo &setting,
     text = readCall(setting, *call);
   else if (call && llvm::StringRef(setting.usage).contains("(\""))
     text = readNamed(setting, *call);
-  else if (std::optional<llvm::StringRef> word =
-               constants.readWord(value, setting.name, setting.getWords()))
+  else if (std::optional<llvm::StringRef> word = constants.readWord(
+               value, setting.getArgument(), setting.getWords()))
     text = word->str();
 }
 
@@ -229,7 +233,8 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
     return;
   if (llvm::isa<ast::ListExpression>(&value)) {
     diagnostics.error(value.getRange(),
-                      "'" + setting.name + "' is the same for all copies",
+                      "'" + setting.getArgument() +
+                          "' is the same for all copies",
                       describeOne(setting.type));
     return;
   }
@@ -241,7 +246,8 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
   if (auto *number = std::get_if<double *>(&place))
     return readReal(setting, value, **number);
   if (auto *flag = std::get_if<bool *>(&place)) {
-    if (std::optional<bool> holds = constants.readBool(value, setting.name))
+    if (std::optional<bool> holds =
+            constants.readBool(value, setting.getArgument()))
       **flag = *holds;
     return;
   }
@@ -253,8 +259,8 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
   int64_t most = clampToInteger(setting.range.most);
   std::optional<int64_t> number =
       setting.type == SettingType::Size
-          ? constants.readSize(value, setting.name, least, most)
-          : constants.readInteger(value, setting.name, least, most);
+          ? constants.readSize(value, setting.getArgument(), least, most)
+          : constants.readInteger(value, setting.getArgument(), least, most);
   if (number)
     *std::get<int64_t *>(place) = *number;
 }
@@ -266,21 +272,17 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
 void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
                              const NumberRange &allowed, const void *group,
                              llvm::StringRef prefix) {
+  auto *call = llvm::dyn_cast<ast::CallExpression>(&value);
+  if (call && (isDistribution(value) || searches()))
+    return addDistribution(name, *call, allowed, group, prefix);
   std::optional<std::vector<Number>> numbers =
       constants.readNumbers(value, name);
   if (!numbers)
     return;
   auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
   bool ok = true;
-  for (const auto &[index, number] : llvm::enumerate(*numbers)) {
-    if (allowed.contains(number.value, number.integer.has_value()))
-      continue;
-    ok = false;
-    diagnostics.error(
-        list ? list->elements[index]->getRange() : value.getRange(),
-        "'" + name + "' is out of range, got " + printNumber(number.value),
-        "it is " + allowed.describe());
-  }
+  for (auto [element, number] : llvm::zip_equal(getElements(value), *numbers))
+    ok &= checkNumber(name, *element, number, allowed);
   if (!ok)
     return;
   std::string key = (prefix + name).str();
@@ -352,7 +354,7 @@ std::optional<BoundArguments> JobAnalyzer::readParameters(
   return arguments;
 }
 
-/// Reads `betas = [b1, b2]`, or a list of such pairs.
+/// Reads `betas = [b1, b2]`, a list of such pairs, or a choice of them.
 void JobAnalyzer::readBetas(const BoundArguments &arguments,
                             const ParameterInfo &first,
                             const ParameterInfo &second) {
@@ -361,10 +363,20 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
     diagnostics.error(betas->getRange(), "'betas' excludes 'beta1' and 'beta2'",
                       "'betas' gives both");
   auto *list = llvm::dyn_cast<ast::ListExpression>(betas);
+  auto *call = llvm::dyn_cast<ast::CallExpression>(betas);
+  bool isChoice = call && call->callee.name == kChoice;
+  if (isChoice && (!checkDistribution("betas", *call) ||
+                   !checkChoiceCount(*call, "betas = [0.9, 0.999]")))
+    return;
   std::vector<const ast::ListExpression *> pairs;
-  bool isSwept = list && !list->elements.empty() &&
-                 llvm::isa<ast::ListExpression>(*list->elements.front());
-  if (isSwept) {
+  bool isSwept =
+      isChoice || (list && !list->elements.empty() &&
+                   llvm::isa<ast::ListExpression>(*list->elements.front()));
+  if (isChoice) {
+    for (const ast::Argument &argument : call->arguments)
+      pairs.push_back(
+          llvm::dyn_cast<ast::ListExpression>(argument.value.get()));
+  } else if (isSwept) {
     for (const ast::ExpressionPtr &element : list->elements)
       pairs.push_back(llvm::dyn_cast<ast::ListExpression>(element.get()));
   } else {
@@ -391,6 +403,8 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
   }
   for (unsigned i = 0; i < 2; ++i) {
     llvm::StringRef name = (i == 0 ? first : second).name;
+    if (isChoice)
+      info.choices.insert(name);
     if (isSwept)
       info.sweep.addList(name, values[i], betas->getRange(),
                          {clausePosition, betas->getRange().Start.getPointer()},

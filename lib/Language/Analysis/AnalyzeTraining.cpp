@@ -13,22 +13,6 @@ using namespace mlir::hfta::language;
 // Optimizer and schedules
 //===----------------------------------------------------------------------===//
 
-/// Returns the record in `table` that has the call's name. Reports an error and
-/// returns null if there is none.
-template <typename Table>
-static auto findKind(const Table &table, const CallView &call,
-                     const llvm::Twine &what, JobDiagnostics &diagnostics)
-    -> decltype(&*table.begin()) {
-  if (auto *record = findByName(table, call.callee.name))
-    return record;
-  llvm::SmallVector<llvm::StringRef> names = getRecordNames(table);
-  std::string plural = what.str() == "loss" ? "losses" : what.str() + "s";
-  diagnostics.error(call.callee.range,
-                    "unknown " + what + " '" + call.callee.name + "'",
-                    suggest(call.callee.name, names, plural + " are"));
-  return nullptr;
-}
-
 void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
   const ast::Expression *value = getOnlyValue(clause);
   std::optional<CallView> call;

@@ -71,9 +71,30 @@ bindArguments(const Signature &signature,
               llvm::ArrayRef<ast::Argument> arguments, llvm::SMRange range,
               JobDiagnostics &diagnostics);
 
+/// Returns the record in `table` that has the call's name. Reports an error and
+/// returns null if there is none.
+template <typename Table>
+auto findKind(const Table &table, const CallView &call, const llvm::Twine &what,
+              JobDiagnostics &diagnostics) -> decltype(&*table.begin()) {
+  if (auto *record = findByName(table, call.callee.name))
+    return record;
+  llvm::SmallVector<llvm::StringRef> names = getRecordNames(table);
+  std::string plural = what.str() == "loss" ? "losses" : what.str() + "s";
+  diagnostics.error(call.callee.range,
+                    "unknown " + what + " '" + call.callee.name + "'",
+                    suggest(call.callee.name, names, plural + " are"));
+  return nullptr;
+}
+
 /// Returns the elements of a list, or the expression itself if it is no list.
 llvm::SmallVector<const ast::Expression *>
 getElements(const ast::Expression &expression);
+
+/// The distribution of a list of numbers.
+inline constexpr llvm::StringLiteral kChoice = "choice";
+
+/// Returns whether an expression is a distribution, such as uniform(0, 1).
+bool isDistribution(const ast::Expression &expression);
 
 /// Evaluates constant expressions. After an error, every method returns
 /// nothing, having reported the error with `what`, the name of the parameter.

@@ -42,6 +42,29 @@ static llvm::StringRef describeKind(const ast::Expression &expression) {
   }
 }
 
+bool language::isDistribution(const ast::Expression &expression) {
+  auto *call = llvm::dyn_cast<ast::CallExpression>(&expression);
+  return call && findByName(getDistributions(), call->callee.name);
+}
+
+/// Reports a distribution of something that has one value in a program.
+static void refuseDistribution(const ast::Expression &expression,
+                               llvm::StringRef what,
+                               JobDiagnostics &diagnostics) {
+  diagnostics.error(expression.getRange(),
+                    "'" + what + "' can't vary in a search yet",
+                    "it needs an array of its own for each value, which isn't "
+                    "supported yet");
+}
+
+/// Reports a distribution that is only a part of a value.
+static void refusePart(const ast::Expression &expression, llvm::StringRef what,
+                       JobDiagnostics &diagnostics) {
+  diagnostics.error(expression.getRange(),
+                    "a distribution is the whole value of '" + what + "'",
+                    "for example " + what + " = uniform(0.1, 0.2)");
+}
+
 std::optional<Number> ConstantReader::readName(const ast::NameExpression &name,
                                                llvm::StringRef what) const {
   std::vector<llvm::StringRef> known;
@@ -64,6 +87,11 @@ std::optional<Number> ConstantReader::readName(const ast::NameExpression &name,
 std::optional<Number>
 ConstantReader::readBinary(const ast::BinaryExpression &binary,
                            llvm::StringRef what) const {
+  for (const ast::Expression *side : {binary.lhs.get(), binary.rhs.get()})
+    if (isDistribution(*side)) {
+      refusePart(*side, what, diagnostics);
+      return std::nullopt;
+    }
   std::optional<Number> lhs = readNumber(*binary.lhs, what);
   std::optional<Number> rhs = readNumber(*binary.rhs, what);
   if (!lhs || !rhs)
@@ -134,6 +162,10 @@ ConstantReader::readNumber(const ast::Expression &expression,
       number->integer = -*number->integer;
     return number;
   }
+  if (isDistribution(expression)) {
+    refuseDistribution(expression, what, diagnostics);
+    return std::nullopt;
+  }
   diagnostics.error(expression.getRange(),
                     "'" + what + "' is one number, got " +
                         describeKind(expression),
@@ -201,6 +233,10 @@ ConstantReader::readString(const ast::Expression &expression,
   auto *string = llvm::dyn_cast<ast::StringExpression>(&expression);
   if (string && !string->value.empty())
     return string->value;
+  if (isDistribution(expression)) {
+    refuseDistribution(expression, what, diagnostics);
+    return std::nullopt;
+  }
   diagnostics.error(expression.getRange(),
                     string ? "'" + what + "' is empty"
                            : "'" + what + "' is a string",
@@ -215,6 +251,10 @@ ConstantReader::readWord(const ast::Expression &expression,
   auto *name = llvm::dyn_cast<ast::NameExpression>(&expression);
   if (name && llvm::is_contained(words, name->name))
     return llvm::StringRef(name->name);
+  if (isDistribution(expression)) {
+    refuseDistribution(expression, what, diagnostics);
+    return std::nullopt;
+  }
   diagnostics.error(expression.getRange(),
                     name ? "unknown " + what + " '" + name->name + "'"
                          : "'" + what + "' is a word, got " +
@@ -242,6 +282,10 @@ ConstantReader::readNumbers(const ast::Expression &expression,
   }
   bool ok = true;
   for (const ast::ExpressionPtr &element : list->elements) {
+    if (isDistribution(*element)) {
+      refusePart(*element, what, diagnostics);
+      return std::nullopt;
+    }
     std::optional<Number> number = readNumber(*element, what);
     ok &= number.has_value();
     numbers.push_back(number.value_or(Number()));

@@ -23,9 +23,14 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     analyzeModelOptions(*info.model);
   // Clauses `zip` come last, because they refer to lists in all other clauses.
   analyzeClausesCalled([](llvm::StringRef name) { return name == "zip"; });
+  if (info.job.training)
+    checkScores();
   if (diagnostics.hasErrors())
     return;
-  makeCopies();
+  if (searches())
+    makeTrials();
+  else
+    makeCopies();
   if (!diagnostics.hasErrors())
     checkPreconditioner();
   if (!diagnostics.hasErrors())
@@ -270,7 +275,9 @@ void JobAnalyzer::fillJob() {
     const MetricInfo &metric = *findMetric(info.metric->name);
     job.metric = metric.getTitle(info.metric->arguments);
     job.metricIsShare = metric.isShare;
+    job.metricIsHigherBetter = metric.isHigherBetter;
   }
   for (const FieldInfo &field : info.fields)
-    job.data.push_back({field.name, field.train, field.test, {}});
+    job.data.push_back(
+        {field.name, field.train, field.test, field.validation, {}});
 }

@@ -11,6 +11,7 @@
 #include "Hfta/Language/Sweep.h"
 #include "hfta/status.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta::language {
 
@@ -40,6 +41,7 @@ struct FieldInfo {
   llvm::SMRange range;
   DataSource train;
   DataSource test;
+  DataSource validation;
   std::string element;        ///< "u8", "f32", …: the type in the file
   std::vector<int64_t> shape; ///< shape of one sample
   std::vector<PrepareStep> steps;
@@ -70,6 +72,14 @@ struct ObjectiveInfo {
   llvm::SmallVector<llvm::StringRef> numbers;
 };
 
+/// A number that a search draws from a range; lists and choices are in the
+/// sweep.
+struct SearchedRange {
+  SearchSetting setting;
+  llvm::SMRange range;
+  SweepPosition position;
+};
+
 /// The contents of a job, checked as far as that is possible without shapes.
 struct JobInfo {
   const ast::ModelDeclaration *model = nullptr;
@@ -77,6 +87,23 @@ struct JobInfo {
   Job job;
   Sweep sweep;
   std::vector<FieldInfo> fields;
+
+  std::vector<SearchedRange> searchedRanges;
+  /// The names of lists in the sweep that are written as choice(...).
+  llvm::StringSet<> choices;
+  /// Source ranges of the entries of Job::search.settings.
+  std::vector<llvm::SMRange> searchedTexts;
+  llvm::SMRange trialsRange; ///< of the argument `trials`; invalid: not given
+  llvm::SMRange ruleRange;   ///< of the rule of a search; invalid: none
+  /// The score in the clause `objective`, "loss" or a metric's name; an empty
+  /// name if there is no such clause.
+  NamedRange score;
+  llvm::SMRange foldsRange; ///< of the argument `folds`; invalid: not given
+  /// The part `validation` of the data block; invalid: there is none.
+  llvm::SMRange validationRange;
+  /// Notes about a job that has no errors, each with the place that it is
+  /// about.
+  std::vector<NamedRange> notes;
 
   /// The fields in the order of the model's inputs, if the job lists them.
   /// Otherwise fields are bound by name if all names agree, and by position if
@@ -183,6 +210,47 @@ private:
   void fillPreconditioner();
   bool isTakenByPreconditioner(llvm::StringRef name) const;
 
+  // AnalyzeSearch.cpp: trials, and which of them go on.
+  bool searches() const { return info.train->find("search") != nullptr; }
+  void readSearchParameters(const CallView &call, const SearchKindInfo &kind,
+                            llvm::function_ref<SearchRef(llvm::StringRef)> find,
+                            bool areRequired);
+  void readFactors(const ast::Expression &value,
+                   const SearchParameterInfo &parameter,
+                   std::vector<double> &factors);
+  void checkSearchClauses();
+  void makeTrials();
+  void collectSearched();
+  void checkSearched();
+  bool isChangedAtRunTime(llvm::StringRef name) const;
+  void checkSearchedPreconditioner();
+  void countTrials();
+  void makeSlots();
+  void reportSearch(const hfta_error &error);
+  void noteSearch();
+
+  // Distributions.cpp: numbers that a search varies.
+  void addDistribution(llvm::StringRef name, const ast::CallExpression &call,
+                       const NumberRange &allowed, const void *group,
+                       llvm::StringRef prefix);
+  void addChoices(llvm::StringRef name, const ast::CallExpression &call,
+                  const NumberRange &allowed, const void *group,
+                  llvm::StringRef prefix);
+  void addRange(llvm::StringRef name, const ast::CallExpression &call,
+                const NumberRange &allowed, llvm::StringRef prefix);
+  std::optional<double> readBound(llvm::StringRef name,
+                                  const ast::Expression &value,
+                                  const NumberRange &allowed, bool isWhole);
+  bool checkChoiceCount(const ast::CallExpression &call,
+                        const llvm::Twine &single);
+  bool checkDistribution(llvm::StringRef name, const ast::CallExpression &call);
+  bool checkNumber(llvm::StringRef name, const ast::Expression &value,
+                   const Number &number, const NumberRange &allowed);
+
+  // AnalyzeValidation.cpp: what copies or trials are compared by.
+  void checkScores();
+  void checkScoreName();
+
   // AnalyzeSettings.cpp: clauses that have records in Settings.def.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
@@ -257,6 +325,9 @@ private:
                    llvm::SMRange range, const FieldInfo &field);
   bool applyHeader(const FieldInfo &found, llvm::StringRef path,
                    llvm::SMRange range, FieldInfo &field);
+  void analyzeOtherPart(llvm::StringRef name, const ast::DataPart &part,
+                        const ast::Binding &train, FieldInfo &field,
+                        DataSource &source, llvm::SMRange &range, bool &ok);
   bool probe(const DataSource &source, llvm::SMRange range, FieldInfo &field);
   bool probeCsv(const DataSource &source, const std::string &path,
                 llvm::SMRange range);

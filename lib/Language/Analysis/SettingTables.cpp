@@ -15,7 +15,7 @@ using llvm::raw_ostream;
 static std::string describeInitial(const SettingInfo &setting) {
   bool isAuto = (setting.traits & setting_traits::Auto) != 0 &&
                 setting.initial == Job::kAuto;
-  if (isAuto && !setting.isClause() && !setting.byDefault.empty())
+  if (!setting.isClause() && !setting.byDefault.empty())
     return setting.byDefault.str();
   if (!setting.initial)
     return setting.byDefault.str();
@@ -63,7 +63,8 @@ static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
       hasOptions = true;
       continue;
     }
-    os << separator << setting->name << " = " << escapeBars(setting->usage);
+    os << separator << setting->getArgument() << " = "
+       << escapeBars(setting->usage);
     separator = ", ";
   }
   os << (hasOptions ? ", ..." : "") << "` | "
@@ -100,7 +101,7 @@ static void printArguments(raw_ostream &os) {
       if (setting == keyword.setting)
         continue;
       bool isRequired = (setting->traits & setting_traits::Required) != 0;
-      os << "| `" << keyword.name << "` | `" << setting->name << " = "
+      os << "| `" << keyword.name << "` | `" << setting->getArgument() << " = "
          << escapeBars(getUsage(*setting)) << "` | " << setting->text << " | "
          << (isRequired ? "required" : quote(describeInitial(*setting)))
          << " |\n";
@@ -184,6 +185,36 @@ static void printKfac(raw_ostream &os) {
              quote(describeInitial(*setting)));
 }
 
+/// Prints the records of samplers or rules.
+static void printSearchKinds(raw_ostream &os, llvm::StringRef what,
+                             llvm::ArrayRef<SearchKindInfo> table) {
+  os << "| " << what << " | meaning |\n|---|---|\n";
+  for (const SearchKindInfo &kind : table) {
+    os << "| `" << kind.name << (kind.parameters.empty() ? "" : "(");
+    llvm::interleaveComma(kind.parameters, os,
+                          [&](const SearchParameterInfo &parameter) {
+                            os << parameter.name;
+                            if (!parameter.byDefault.empty())
+                              os << " = " << parameter.byDefault;
+                          });
+    os << (kind.parameters.empty() ? "" : ")") << "` | " << kind.text << " |\n";
+  }
+}
+
+static void printSamplers(raw_ostream &os) {
+  printSearchKinds(os, "sampler", getSamplers());
+}
+
+static void printRules(raw_ostream &os) {
+  printSearchKinds(os, "rule", getRules());
+}
+
+static void printDistributions(raw_ostream &os) {
+  os << "| distribution | meaning |\n|---|---|\n";
+  for (const DistributionInfo &distribution : getDistributions())
+    os << "| `" << distribution.usage << "` | " << distribution.text << " |\n";
+}
+
 static void printFlags(raw_ostream &os) {
   os << "| flag | clause or argument |\n|---|---|\n";
   for (const KeywordInfo &keyword : getKeywords()) {
@@ -193,7 +224,8 @@ static void printFlags(raw_ostream &os) {
     llvm::replace(flag, '_', '-');
     os << "| `--" << flag << '=' << escapeBars(keyword.flag) << "` | ";
     if (keyword.setting && !keyword.setting->isClause())
-      os << "`" << keyword.name << "` of `" << keyword.setting->clause << "`";
+      os << "`" << keyword.setting->getArgument() << "` of `"
+         << keyword.setting->clause << "`";
     else
       os << "`" << keyword.name << "`";
     os << " |\n";
@@ -204,10 +236,17 @@ void hfta::printSettingTables(raw_ostream &os) {
   struct {
     llvm::StringLiteral name;
     void (*print)(raw_ostream &os);
-  } tables[] = {{"clauses", printClauses},     {"arguments", printArguments},
-                {"types", printTypes},         {"losses", printLosses},
-                {"metrics", printMetrics},     {"optimizers", printOptimizers},
-                {"schedules", printSchedules}, {"kfac", printKfac},
+  } tables[] = {{"clauses", printClauses},
+                {"arguments", printArguments},
+                {"types", printTypes},
+                {"losses", printLosses},
+                {"metrics", printMetrics},
+                {"optimizers", printOptimizers},
+                {"schedules", printSchedules},
+                {"kfac", printKfac},
+                {"distributions", printDistributions},
+                {"samplers", printSamplers},
+                {"rules", printRules},
                 {"flags", printFlags}};
   llvm::interleave(
       tables, os,

@@ -70,57 +70,76 @@ bool Sweep::pair(
   return ok;
 }
 
-bool Sweep::cross(JobDiagnostics &diagnostics) {
-  std::vector<Setting *> lists;
-  for (Setting &setting : settings)
+std::vector<const Sweep::Setting *> Sweep::getLists() const {
+  std::vector<const Setting *> lists;
+  for (const Setting &setting : settings)
     if (setting.isList)
       lists.push_back(&setting);
-  // Sort by position in the source. Settings at the same position keep the
-  // order that they have in the vector.
-  llvm::sort(lists, [](const Setting *a, const Setting *b) {
-    if (a->position < b->position || b->position < a->position)
-      return a->position < b->position;
-    return a < b;
+  // Settings at the same position keep the order that they have in the vector.
+  llvm::stable_sort(lists, [](const Setting *a, const Setting *b) {
+    return a->position < b->position;
   });
+  return lists;
+}
 
-  // The first list of each group, which stands for its axis of the sweep. Other
-  // lists of the group change together with it.
-  std::vector<Setting *> axes;
+/// Returns the first list of the group of `list`, which stands for the group's
+/// axis; `list` itself if it isn't paired. Other lists of the group change
+/// together with the first one.
+const Sweep::Setting *Sweep::findAxis(llvm::ArrayRef<const Setting *> lists,
+                                      const Setting &list) {
+  for (const Setting *first : lists)
+    if (list.group && first->group == list.group)
+      return first;
+  return &list;
+}
+
+bool Sweep::checkPairs(JobDiagnostics &diagnostics) const {
+  std::vector<const Setting *> lists = getLists();
   bool ok = true;
-  for (Setting *list : lists) {
-    auto axis = llvm::find_if(axes, [&](Setting *first) {
-      return list->group && first->group == list->group;
-    });
-    if (axis == axes.end()) {
-      axes.push_back(list);
-    } else if ((*axis)->values.size() != list->values.size()) {
-      ok = false;
-      diagnostics.error(
-          list->range,
-          "'" + list->name + "' has " + llvm::Twine(list->values.size()) +
-              " values, but '" + (*axis)->name + "', paired with it, has " +
-              llvm::Twine((*axis)->values.size()),
-          "paired lists are equally long");
-      diagnostics.note((*axis)->range, "the other list is here");
-    }
+  for (const Setting *list : lists) {
+    const Setting *axis = findAxis(lists, *list);
+    if (axis->values.size() == list->values.size())
+      continue;
+    ok = false;
+    diagnostics.error(list->range,
+                      "'" + list->name + "' has " +
+                          llvm::Twine(list->values.size()) + " values, but '" +
+                          axis->name + "', paired with it, has " +
+                          llvm::Twine(axis->values.size()),
+                      "paired lists are equally long");
+    diagnostics.note(axis->range, "the other list is here");
   }
+  return ok;
+}
+
+void Sweep::assign(llvm::StringRef name, std::vector<Number> values) {
+  auto *setting = const_cast<Setting *>(find(name));
+  setting->values = std::move(values);
+  setting->isList = true;
+  setting->stride = 1;
+}
+
+bool Sweep::cross(JobDiagnostics &diagnostics) {
+  if (!checkPairs(diagnostics))
+    return false;
+  std::vector<const Setting *> lists = getLists();
   copies = 1;
-  for (Setting *axis : llvm::reverse(axes)) {
-    axis->stride = copies;
-    copies *= static_cast<int64_t>(axis->values.size());
+  for (const Setting *list : llvm::reverse(lists)) {
+    if (findAxis(lists, *list) != list)
+      continue;
+    const_cast<Setting *>(list)->stride = copies;
+    copies *= static_cast<int64_t>(list->values.size());
     if (copies > kMaxCopies) {
-      diagnostics.error(axis->range,
+      diagnostics.error(list->range,
                         "the lists make more than " + llvm::Twine(kMaxCopies) +
                             " copies",
                         "lists are crossed; zip(...) pairs them instead");
       return false;
     }
   }
-  for (Setting *list : lists)
-    for (Setting *axis : axes)
-      if (list->group && axis->group == list->group)
-        list->stride = axis->stride;
-  return ok;
+  for (const Setting *list : lists)
+    const_cast<Setting *>(list)->stride = findAxis(lists, *list)->stride;
+  return true;
 }
 
 std::vector<Number> Sweep::get(llvm::StringRef name) const {

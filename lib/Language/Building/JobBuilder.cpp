@@ -52,6 +52,9 @@ mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
     return {};
   }
   noteGuessedHeaders(infos, diagnostics);
+  for (const JobInfo &info : infos)
+    for (const NamedRange &note : info.notes)
+      diagnostics.note(note.range, note.name);
   std::vector<JobModule> jobs;
   for (JobInfo &info : infos) {
     OwningOpRef<ModuleOp> module =

@@ -119,11 +119,12 @@ static constexpr MetricInfo kMetrics[] = {
      "label's class; if output and label have the same shape, an output above "
      "0 predicts a label above 0.5",
      "class numbers, or a label for each logit", /*describe=*/nullptr,
-     checkAccuracy, buildAccuracy, /*isShare=*/true},
+     checkAccuracy, buildAccuracy, /*isShare=*/true, /*isHigherBetter=*/true},
     {"top_k", kTopK,
      "share of elements whose label's class has one of the `k` largest outputs "
      "along `axis`; called `top_5` and the like in logs and tables",
-     "class numbers", describeTopK, checkTopK, buildTopK, /*isShare=*/true},
+     "class numbers", describeTopK, checkTopK, buildTopK, /*isShare=*/true,
+     /*isHigherBetter=*/true},
 };
 
 llvm::ArrayRef<MetricInfo> mlir::hfta::getMetrics() { return kMetrics; }

@@ -209,24 +209,23 @@ static ast::DataDeclaration &getData(ast::JobFile &file, llvm::SMRange range) {
   return file.data.back().declaration;
 }
 
-static void addDataFlag(ast::JobFile &file, bool isTrain, llvm::StringRef text,
-                        JobDiagnostics &diagnostics) {
+static void addDataFlag(ast::JobFile &file, llvm::StringRef partName,
+                        llvm::StringRef text, JobDiagnostics &diagnostics) {
   llvm::SMRange range = rangeOf(text);
-  ast::DataDeclaration &data = getData(file, range);
-  std::vector<ast::Binding> &fields = isTrain ? data.train : data.test;
-  (isTrain ? data.trainRange : data.testRange) = range;
-  fields.clear();
-  for (llvm::StringRef part : splitFields(text)) {
+  ast::DataPart &part = *getData(file, range).findPart(partName);
+  part.range = range;
+  part.fields.clear();
+  for (llvm::StringRef piece : splitFields(text)) {
     ast::Binding field;
-    if (parseFlagField(part, field, diagnostics))
-      fields.push_back(std::move(field));
+    if (parseFlagField(piece, field, diagnostics))
+      part.fields.push_back(std::move(field));
   }
 }
 
 /// Adds a flag's setting as a named argument of the clause to which it belongs.
 static void addArgument(ast::JobFile &file, const SettingInfo &info,
                         llvm::StringRef text, JobDiagnostics &diagnostics) {
-  llvm::StringRef name = info.name;
+  llvm::StringRef name = info.getArgument();
   llvm::SMRange range = rangeOf(text);
   Parser parser(text, diagnostics);
   ast::Argument setting;
@@ -290,8 +289,9 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
                     JobDiagnostics &diagnostics) {
   llvm::StringRef text =
       addBuffer(flag.value, getBufferName(flag.name), diagnostics);
-  if (flag.name == "train-data" || flag.name == "test-data")
-    return addDataFlag(file, flag.name == "train-data", text, diagnostics);
+  llvm::StringRef part = flag.name;
+  if (part.consume_back("-data"))
+    return addDataFlag(file, part, text, diagnostics);
   std::string keyword = getKeyword(flag);
   const SettingInfo *setting = findSetting(keyword);
   if (setting && !setting->isClause() && !file.inference)

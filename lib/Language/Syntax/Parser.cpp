@@ -269,6 +269,19 @@ bool Parser::parseStatement(ast::ModelDeclaration &model) {
 // Data
 //===----------------------------------------------------------------------===//
 
+llvm::ArrayRef<llvm::StringRef> ast::DataDeclaration::getPartNames() {
+  static constexpr llvm::StringRef names[] = {"train", "test", "validation"};
+  return names;
+}
+
+ast::DataPart *ast::DataDeclaration::findPart(llvm::StringRef name) {
+  DataPart *parts[] = {&train, &test, &validation};
+  for (auto [known, part] : llvm::zip_equal(getPartNames(), parts))
+    if (known == name)
+      return part;
+  return nullptr;
+}
+
 bool Parser::parseField(ast::Binding &field, bool needsValue) {
   return parseIdentifier(field.name, "a field's name") &&
          parseFieldRest(field, needsValue);
@@ -291,25 +304,24 @@ bool Parser::parseFieldRest(ast::Binding &field, bool needsValue) {
 
 bool Parser::parseDataItem(ast::DataDeclaration &data) {
   std::vector<ast::Binding> *fields = &data.declarations;
-  bool isPart = !lexer.peek().is(TokenKind::colon) &&
-                (token.isWord("train") || token.isWord("test"));
+  ast::DataPart *part = data.findPart(token.text);
+  bool isPart = part && !lexer.peek().is(TokenKind::colon);
   if (isPart) {
-    bool isTrain = token.isWord("train");
-    fields = isTrain ? &data.train : &data.test;
-    llvm::SMRange &range = isTrain ? data.trainRange : data.testRange;
-    if (range.isValid()) {
+    fields = &part->fields;
+    if (part->range.isValid()) {
       diagnostics.error(token.getRange(),
                         "second '" + token.text + "' in the data block",
                         "separate its fields by commas");
-      diagnostics.note(range, "the first one is here");
+      diagnostics.note(part->range, "the first one is here");
     }
-    range = token.getRange();
+    part->range = token.getRange();
     advance();
   } else if (!token.is(TokenKind::identifier) ||
              !lexer.peek().is(TokenKind::colon)) {
-    static const llvm::StringRef words[] = {"train", "test"};
-    reportUnexpected("'train', 'test' or a declaration 'field: type'",
-                     suggest(token.text, words, "parts are"));
+    reportUnexpected(
+        "'train', 'test', 'validation' or a declaration 'field: "
+        "type'",
+        suggest(token.text, ast::DataDeclaration::getPartNames(), "parts are"));
     advance();
     return false;
   }
@@ -340,10 +352,9 @@ bool Parser::parseData(ast::DataDeclaration &data) {
                     "close the '{'");
     if (parseDataItem(data))
       continue;
-    skipTo([this] {
+    skipTo([this, &data] {
       return token.is(TokenKind::rightBrace) || isDeclarationStart() ||
-             (isFirstOnLine() &&
-              (token.isWord("train") || token.isWord("test")));
+             (isFirstOnLine() && data.findPart(token.text));
     });
     if (isDeclarationStart())
       return false;

@@ -98,7 +98,8 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   }
 }
 
-/// Whether a scalar is known to be zero for all copies.
+/// Whether a scalar is known to be zero for all copies. The numbers that a
+/// search varies are those of its first trials only.
 static bool isZero(Value scalar, TaskBuilder &tasks) {
   while (auto cast = scalar.getDefiningOp<CastOp>())
     scalar = cast.getInput();
@@ -110,10 +111,12 @@ static bool isZero(Value scalar, TaskBuilder &tasks) {
   VariableOp variable = tasks.lookup(read.getVariable());
   if (!variable.isFor(Purpose::hyper_parameter))
     return false;
-  const HyperParameter *parameter = tasks.getJob().findHyperParameter(
-      variable.getPurposeAttr().getName().getValue());
-  return parameter && llvm::all_of(parameter->values,
-                                   [](double value) { return value == 0; });
+  StringRef name = variable.getPurposeAttr().getName().getValue();
+  const Job &job = tasks.getJob();
+  const HyperParameter *parameter = job.findHyperParameter(name);
+  return parameter && !job.isSearched(name) &&
+         llvm::all_of(parameter->values,
+                      [](double value) { return value == 0; });
 }
 
 /// Removes ops that have no effect in training. An example is a dropout that

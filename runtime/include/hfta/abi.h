@@ -109,7 +109,9 @@
   M(s, name)                                                                   \
   M(s, tensor)                                                                 \
   M(s, reserved)                                                               \
-  M(s, train) M(s, test) M(s, classes) M(s, first_class) M(s, ignored_class)
+  M(s, train)                                                                  \
+  M(s, test)                                                                   \
+  M(s, validation) M(s, classes) M(s, first_class) M(s, ignored_class)
 #define HFTA_ABI_PORT(M, s)                                                    \
   M(s, name) M(s, tensor) M(s, reserved) M(s, model_name)
 #define HFTA_ABI_ROLES(M, s)                                                   \
@@ -131,6 +133,33 @@
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \
   M(s, identity) M(s, identity_of_batch) M(s, export_template)
+#define HFTA_ABI_SEARCH_SETTING(M, s)                                          \
+  M(s, name)                                                                   \
+  M(s, distribution)                                                           \
+  M(s, reserved)                                                               \
+  M(s, low) M(s, high) M(s, step) M(s, choices) M(s, choice_count) M(s, zip)
+#define HFTA_ABI_SAMPLER(M, s)                                                 \
+  M(s, kind) M(s, direction) M(s, seed) M(s, startup) M(s, batch)
+#define HFTA_ABI_RULE(M, s)                                                    \
+  M(s, kind)                                                                   \
+  M(s, direction)                                                              \
+  M(s, units)                                                                  \
+  M(s, grace)                                                                  \
+  M(s, eta)                                                                    \
+  M(s, workers)                                                                \
+  M(s, every)                                                                  \
+  M(s, percentile) M(s, quantile) M(s, resample) M(s, factors) M(s, seed)
+#define HFTA_ABI_SEARCH(M, s)                                                  \
+  M(s, settings) M(s, setting_count) M(s, trials) M(s, sampler) M(s, rule)
+#define HFTA_ABI_VALIDATION(M, s)                                              \
+  M(s, share)                                                                  \
+  M(s, folds)                                                                  \
+  M(s, seed)                                                                   \
+  M(s, every)                                                                  \
+  M(s, by_metric)                                                              \
+  M(s, direction)                                                              \
+  M(s, keeps_best)                                                             \
+  M(s, reserved) M(s, patience) M(s, least) M(s, minutes)
 #define HFTA_ABI_PROGRAM(M, s)                                                 \
   M(s, abi_version)                                                            \
   M(s, metric_is_share)                                                        \
@@ -184,7 +213,9 @@
   M(s, device_bytes)                                                           \
   M(s, memory_threads)                                                         \
   M(s, spill_directory)                                                        \
-  M(s, step_seconds) M(s, images) M(s, loss_mixed_by) M(s, output_mixed_by)
+  M(s, step_seconds)                                                           \
+  M(s, images)                                                                 \
+  M(s, loss_mixed_by) M(s, output_mixed_by) M(s, validation) M(s, search)
 
 /// Lists the structs: STRUCT(struct, macro that lists its members).
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \
@@ -215,6 +246,11 @@
   STRUCT(hfta_roles, HFTA_ABI_ROLES)                                           \
   STRUCT(hfta_export_template, HFTA_ABI_EXPORT_TEMPLATE)                       \
   STRUCT(hfta_model, HFTA_ABI_MODEL)                                           \
+  STRUCT(hfta_search_setting, HFTA_ABI_SEARCH_SETTING)                         \
+  STRUCT(hfta_sampler, HFTA_ABI_SAMPLER)                                       \
+  STRUCT(hfta_rule, HFTA_ABI_RULE)                                             \
+  STRUCT(hfta_search, HFTA_ABI_SEARCH)                                         \
+  STRUCT(hfta_validation, HFTA_ABI_VALIDATION)                                 \
   STRUCT(hfta_program, HFTA_ABI_PROGRAM)
 
 #define HFTA_ABI_ELEMENT_TYPE(E)                                               \
@@ -284,6 +320,14 @@
   E(HFTA_SETTING_WHOLE_NUMBERS)                                                \
   E(HFTA_SETTING_COUNTS)
 
+#define HFTA_ABI_DIRECTION(E) E(HFTA_MINIMIZE) E(HFTA_MAXIMIZE)
+#define HFTA_ABI_DISTRIBUTION(E)                                               \
+  E(HFTA_UNIFORM)                                                              \
+  E(HFTA_LOG_UNIFORM)                                                          \
+  E(HFTA_INTEGERS)                                                             \
+  E(HFTA_LOG_INTEGERS)                                                         \
+  E(HFTA_CHOICE)
+
 /// Lists the enums: ENUM(enum, macro that lists its enumerators). Enums that
 /// are generated from other lists, such as HFTA_COMMANDS, aren't listed
 /// here; hfta_abi_version hashes those lists.
@@ -298,7 +342,9 @@
   ENUM(hfta_repeat_kind, HFTA_ABI_REPEAT_KIND)                                 \
   ENUM(hfta_due_kind, HFTA_ABI_DUE_KIND)                                       \
   ENUM(hfta_space, HFTA_ABI_SPACE)                                             \
-  ENUM(hfta_setting_type, HFTA_ABI_SETTING_TYPE)
+  ENUM(hfta_setting_type, HFTA_ABI_SETTING_TYPE)                               \
+  ENUM(hfta_direction, HFTA_ABI_DIRECTION)                                     \
+  ENUM(hfta_distribution, HFTA_ABI_DISTRIBUTION)
 
 /// Lists the macros whose values are part of the ABI: CONSTANT(name).
 #define HFTA_ABI_CONSTANTS(CONSTANT)                                           \
@@ -370,6 +416,10 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_ABI_MIX(HFTA_CSV_HEADER_##identifier)
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
   HFTA_ABI_MIX(HFTA_TRAINING_##identifier)
+#define HFTA_SAMPLER_KIND(identifier, number, name)                            \
+  HFTA_ABI_MIX(HFTA_SAMPLER_##identifier)
+#define HFTA_RULE_KIND(identifier, number, name)                               \
+  HFTA_ABI_MIX(HFTA_RULE_##identifier)
 #define HFTA_COMMAND(identifier, word, number, flags, queue, ...)              \
   HFTA_ABI_MIX(HFTA_COMMAND_##identifier)
   HFTA_ABI_ENUMS(HFTA_ABI_MIX_ENUM)
@@ -379,7 +429,11 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_CSV_HEADERS
   HFTA_TRAINING_RULES
   HFTA_COMMANDS
+  HFTA_SAMPLER_KINDS
+  HFTA_RULE_KINDS
 #undef HFTA_COMMAND
+#undef HFTA_RULE_KIND
+#undef HFTA_SAMPLER_KIND
 #undef HFTA_TRAINING_RULE
 #undef HFTA_CSV_HEADER
 #undef HFTA_DATA_FORMAT

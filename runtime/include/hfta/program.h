@@ -15,6 +15,7 @@
 #define HFTA_PROGRAM_H
 
 #include "hfta/commands.h"
+#include "hfta/search.h"
 #include "hfta/settings.h"
 #include "hfta/training.h"
 
@@ -469,6 +470,9 @@ typedef struct hfta_data_field {
   uint32_t reserved;
   hfta_data_source train;
   hfta_data_source test;
+  /// Samples for validation; without a file, they are taken out of `train` if
+  /// hfta_program.validation says so.
+  hfta_data_source validation;
   int64_t classes; ///< if not 0, the files hold class numbers: `classes`
                    ///< numbers from `first_class` on, or `ignored_class`; 0:
                    ///< the files hold any values
@@ -628,6 +632,8 @@ typedef struct hfta_program {
   /// whole batches.
   const char *loss_mixed_by;
   const char *output_mixed_by;
+  hfta_validation validation;
+  const hfta_search *search; ///< NULL: the copies are trained as they are
 } hfta_program;
 
 #ifdef __cplusplus

@@ -22,32 +22,6 @@
 
 #include "hfta/status.h"
 
-typedef enum hfta_rule_kind {
-  HFTA_RULE_NONE, ///< all trials go all the way
-  HFTA_RULE_HALVING,
-  HFTA_RULE_HYPERBAND,
-  HFTA_RULE_ASHA,
-  HFTA_RULE_PERCENTILE, ///< compares running means; the median for 50
-  HFTA_RULE_POPULATION  ///< population-based training
-} hfta_rule_kind;
-
-typedef struct hfta_rule {
-  hfta_rule_kind kind;
-  hfta_direction direction;
-  int64_t units;     ///< units of a trial that goes all the way: R
-  int64_t grace;     ///< halving, hyperband, asha: the first level; percentile:
-                     ///< no decision is made below
-  int64_t eta;       ///< halving, hyperband, asha: one of `eta` trials goes on
-  int64_t workers;   ///< asha: number of virtual workers
-  int64_t every;     ///< percentile, population: units between two levels
-  double percentile; ///< percentile: above 0, at most 100
-  double quantile;   ///< population: the share that is replaced, at most 1/2
-  double resample;   ///< population: probability that a setting of a replaced
-                     ///< trial is drawn anew
-  double factors[2]; ///< population: else it is multiplied by one of these
-  uint64_t seed;     ///< population: chooses donors and settings
-} hfta_rule;
-
 /// Sizes of a search that follow from its rule alone, for scores that are all
 /// finite.
 typedef struct hfta_rule_size {

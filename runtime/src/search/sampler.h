@@ -13,23 +13,6 @@
 #include "search/scores.h"
 #include "search/space.h"
 
-typedef enum hfta_sampler_kind {
-  HFTA_SAMPLER_GRID, ///< all combinations of choices
-  HFTA_SAMPLER_RANDOM,
-  HFTA_SAMPLER_SOBOL,
-  HFTA_SAMPLER_HALTON,
-  HFTA_SAMPLER_TPE ///< tree-structured Parzen estimator (tpe.h)
-} hfta_sampler_kind;
-
-typedef struct hfta_sampler {
-  hfta_sampler_kind kind;
-  uint64_t seed;            ///< for all but grid
-  hfta_direction direction; ///< tpe: which scores are better
-  int64_t startup;          ///< tpe: number of trials whose settings are random
-  int64_t batch; ///< tpe: number of trials of a generation, which have all
-                 ///< earlier generations' scores in common
-} hfta_sampler;
-
 /// An earlier trial, as far as it is known.
 typedef struct hfta_observation {
   int64_t level; ///< units after which it got its last score; 0: none yet

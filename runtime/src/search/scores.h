@@ -12,13 +12,9 @@
 #ifndef HFTA_SRC_SEARCH_SCORES_H
 #define HFTA_SRC_SEARCH_SCORES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "hfta/search.h"
 
-typedef enum hfta_direction {
-  HFTA_MINIMIZE, ///< smaller scores are better
-  HFTA_MAXIMIZE
-} hfta_direction;
+#include <stdbool.h>
 
 enum { HFTA_NO_TRIAL = -1 };
 

@@ -15,30 +15,10 @@
 #ifndef HFTA_SRC_SEARCH_SPACE_H
 #define HFTA_SRC_SEARCH_SPACE_H
 
+#include "hfta/search.h"
 #include "hfta/status.h"
 
 #include <stdbool.h>
-
-typedef enum hfta_distribution {
-  HFTA_UNIFORM,     ///< from `low` to `high`
-  HFTA_LOG_UNIFORM, ///< the logarithm is uniform
-  HFTA_INTEGERS,    ///< from `low` to `high`, both included
-  HFTA_LOG_INTEGERS,
-  HFTA_CHOICE ///< one of `choices`, all alike likely
-} hfta_distribution;
-
-enum { HFTA_NO_ZIP = -1 };
-
-typedef struct hfta_search_setting {
-  const char *name; ///< for errors; borrowed
-  hfta_distribution distribution;
-  double low, high;
-  double step;           ///< uniform, integers: values are low + i * step, all
-                         ///< alike likely; 0: continuous, or all integers
-  const double *choices; ///< borrowed
-  int64_t choice_count;
-  int64_t zip; ///< number of its group, or HFTA_NO_ZIP
-} hfta_search_setting;
 
 typedef struct hfta_search_space {
   const hfta_search_setting *settings; ///< borrowed

@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/Job/JobSearch.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "mlir/IR/Builders.h"
@@ -278,12 +279,43 @@ struct Describe {
     archive.name(field.name);
     archive.record("train", field.train, *this);
     archive.record("test", field.test, *this);
+    archive.record("validation", field.validation, *this);
     archive.field("classes", field.classes);
   }
   template <typename Archive>
   void operator()(Archive &archive, HyperParameter &parameter) const {
     archive.name(parameter.name);
     archive.field("values", parameter.values);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, SearchSetting &setting) const {
+    archive.name(setting.name);
+    archive.word("distribution", setting.distribution, getDistributionNames());
+    archive.field("low", setting.low);
+    archive.field("high", setting.high);
+    archive.field("step", setting.step);
+    archive.field("choices", setting.choices);
+    archive.field("zip", setting.zip);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, SearchSampler &sampler) const {
+    archive.field("kind", sampler.kind);
+#define HFTA_SAMPLER_PARAMETER(type, member, name, initial, byDefault, range)  \
+  archive.field(name, sampler.member);
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, SearchRule &rule) const {
+    archive.field("kind", rule.kind);
+#define HFTA_RULE_PARAMETER(type, member, name, initial, byDefault, range)     \
+  archive.field(name, rule.member);
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, Search &search) const {
+    archive.record("sampler", search.sampler, *this);
+    archive.record("rule", search.rule, *this);
+    archive.records("settings", search.settings, *this);
   }
   template <typename Archive>
   void operator()(Archive &archive, Precision &precision) const {
@@ -310,6 +342,9 @@ struct Describe {
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     archive.field("metric_is_share", job.metricIsShare);
+    archive.field("metric_is_higher_better", job.metricIsHigherBetter);
+    archive.field("scores_by_metric", job.scoresByMetric);
+    archive.record("search", job.search, *this);
     for (const SettingInfo *setting : getSettings())
       archive.setting(*setting, job);
   }
@@ -502,7 +537,8 @@ static std::string checkJob(const Job &job) {
             .str();
     }
   for (const DataField &field : job.data)
-    for (const DataSource *source : {&field.train, &field.test})
+    for (const DataSource *source :
+         {&field.train, &field.test, &field.validation})
       if (!getDataFormatCode(source->format))
         return "field '" + field.name + "' has the unknown format '" +
                source->format + "'";
@@ -511,6 +547,10 @@ static std::string checkJob(const Job &job) {
     return type;
   if (std::string kind = checkKinds(job); !kind.empty())
     return kind;
+  if (std::string validation = checkValidation(job); !validation.empty())
+    return validation;
+  if (std::string search = checkSearch(job); !search.empty())
+    return search;
   if (job.training && !findOptimizer(job.optimizer))
     return "unknown optimizer '" + job.optimizer + "'";
   return "";

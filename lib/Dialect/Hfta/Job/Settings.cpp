@@ -63,6 +63,13 @@ std::string hfta::describeUsage(const ParameterInfo &parameter) {
 // Clauses and settings
 //===----------------------------------------------------------------------===//
 
+StringRef SettingInfo::getArgument() const {
+  StringRef argument = name;
+  bool isPrefixed = !isClause() && argument.consume_front(clause) &&
+                    argument.consume_front("_");
+  return isPrefixed ? argument : StringRef(name);
+}
+
 SmallVector<StringRef> SettingInfo::getWords() const {
   SmallVector<StringRef> words;
   StringRef(usage).split(words, '|');
@@ -368,4 +375,77 @@ ArrayRef<ParameterInfo> hfta::getKfacParameters() {
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
   };
   return parameters;
+}
+
+//===----------------------------------------------------------------------===//
+// Searches
+//===----------------------------------------------------------------------===//
+
+static SearchKindInfo makeSearchKind(llvm::StringLiteral name, uint32_t code,
+                                     llvm::StringLiteral text,
+                                     ArrayRef<SearchParameterInfo> parameters,
+                                     std::initializer_list<StringRef> taken) {
+  SearchKindInfo info{name, code, text, {}};
+  for (StringRef parameter : taken)
+    info.parameters.push_back(*findByName(parameters, parameter));
+  return info;
+}
+
+ArrayRef<SearchKindInfo> hfta::getSamplers() {
+  static constexpr SearchParameterInfo parameters[] = {
+#define HFTA_SAMPLER_PARAMETER(type, member, name, initial, byDefault, range)  \
+  {SettingType::type, name, byDefault, range},
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  };
+  static const SearchKindInfo samplers[] = {
+#define HFTA_SAMPLER(name, code, text, ...)                                    \
+  makeSearchKind(name, HFTA_SAMPLER_##code, text, parameters, {__VA_ARGS__}),
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  };
+  return samplers;
+}
+
+ArrayRef<SearchKindInfo> hfta::getRules() {
+  static constexpr SearchParameterInfo parameters[] = {
+#define HFTA_RULE_PARAMETER(type, member, name, initial, byDefault, range)     \
+  {SettingType::type, name, byDefault, range},
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  };
+  static const SearchKindInfo rules[] = {
+#define HFTA_RULE(name, code, text, ...)                                       \
+  makeSearchKind(name, HFTA_RULE_##code, text, parameters, {__VA_ARGS__}),
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  };
+  return rules;
+}
+
+SearchRef hfta::getParameter(SearchSampler &sampler, StringRef wanted) {
+#define HFTA_SAMPLER_PARAMETER(type, member, name, initial, byDefault, range)  \
+  if (wanted == name)                                                          \
+    return &sampler.member;
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  llvm_unreachable("a sampler's parameter that Settings.def lacks");
+}
+
+SearchRef hfta::getParameter(SearchRule &rule, StringRef wanted) {
+#define HFTA_RULE_PARAMETER(type, member, name, initial, byDefault, range)     \
+  if (wanted == name)                                                          \
+    return &rule.member;
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  llvm_unreachable("a rule's parameter that Settings.def lacks");
+}
+
+ArrayRef<DistributionInfo> hfta::getDistributions() {
+  static constexpr DistributionInfo distributions[] = {
+#define HFTA_DISTRIBUTION(name, usage, text) {name, usage, text},
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  };
+  return distributions;
+}
+
+ArrayRef<StringRef> hfta::getDistributionNames() {
+  static constexpr StringRef names[] = {"uniform", "log_uniform", "integers",
+                                        "log_integers", "choice"};
+  static_assert(std::size(names) == HFTA_CHOICE + 1);
+  return names;
 }

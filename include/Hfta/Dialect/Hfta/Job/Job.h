@@ -39,6 +39,7 @@ struct DataField {
   std::string name;
   DataSource train;
   DataSource test;
+  DataSource validation;
   /// The class numbers or indices that the files may hold, as three numbers:
   /// how many classes there are, the first class, and one more number that is
   /// allowed but doesn't count as a class (one of the classes if there is
@@ -50,6 +51,51 @@ struct DataField {
 struct HyperParameter {
   std::string name;
   std::vector<double> values;
+};
+
+/// Returns the names of the distributions of a search. A name's index is its
+/// number in the enum hfta_distribution.
+llvm::ArrayRef<llvm::StringRef> getDistributionNames();
+
+/// A hyper-parameter that a search varies, or "seed"; hfta_search_setting
+/// describes the members.
+struct SearchSetting {
+  std::string name;
+  uint32_t distribution = 0; ///< an index into getDistributionNames()
+  double low = 0, high = 0, step = 0;
+  std::vector<double> choices;
+  int64_t zip = -1; ///< number of its group; -1: none
+};
+
+/// How a search chooses the settings of its trials.
+struct SearchSampler {
+  std::string kind; ///< the name of an HFTA_SAMPLER; empty: there is no search
+  /// The parameters. `trials` is the number of trials for all samplers.
+#define HFTA_MEMBER_Integer(member, initial) int64_t member = initial;
+#define HFTA_MEMBER_Number(member, initial) double member = initial;
+#define HFTA_MEMBER_Numbers(member, initial)                                   \
+  std::vector<double> member = initial;
+#define HFTA_SAMPLER_PARAMETER(type, member, name, initial, byDefault, range)  \
+  HFTA_MEMBER_##type(member, initial)
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+};
+
+/// Which trials of a search go on.
+struct SearchRule {
+  std::string kind = "none"; ///< the name of an HFTA_RULE
+#define HFTA_RULE_PARAMETER(type, member, name, initial, byDefault, range)     \
+  HFTA_MEMBER_##type(member, initial)
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+#undef HFTA_MEMBER_Integer
+#undef HFTA_MEMBER_Number
+#undef HFTA_MEMBER_Numbers
+};
+
+/// The search of a job: its copies are slots, in which trials are trained.
+struct Search {
+  SearchSampler sampler;
+  SearchRule rule;
+  std::vector<SearchSetting> settings; ///< in the order of the job
 };
 
 /// A schedule of the learning rate or the damping.
@@ -145,6 +191,10 @@ struct Job {
   std::string metric; ///< name of the metric, "accuracy"; empty: none
   /// Whether the metric is a share, which programs print in percent.
   bool metricIsShare = true;
+  bool metricIsHigherBetter = true; ///< whether its larger values are better
+  /// Whether validation scores are the metric's, rather than the loss.
+  bool scoresByMetric = false;
+  Search search;
 
   // The settings that Settings.def declares and describes. A setting that may
   // differ between copies is empty, or holds one value per copy.
@@ -221,6 +271,12 @@ struct Job {
   /// Returns the order of a stage's tasks, with `auto` resolved to the default
   /// for the number of chunks.
   PipelineOrder getOrder() const;
+  bool hasSearch() const { return !search.sampler.kind.empty(); }
+  /// Returns whether there are validation data.
+  bool hasValidation() const;
+  /// Returns whether a search gives a hyper-parameter, or "seed", a value of
+  /// its own in each trial.
+  bool isSearched(llvm::StringRef name) const;
   /// Returns whether the job has a memory budget.
   bool hasBudget() const { return memoryDevice != 0; }
   /// Returns whether all micro-batches go through one block of the stage before

@@ -125,6 +125,9 @@ struct SettingInfo {
   SettingRef (*get)(Job &job);
 
   bool isClause() const { return name == clause; }
+  /// Returns the name of the argument: the setting's name, without a prefix
+  /// CLAUSE_.
+  llvm::StringRef getArgument() const;
   /// Returns the values that a Word may have. A word with the name of a file is
   /// returned as file("NAME"), a word with a number as part(F).
   llvm::SmallVector<llvm::StringRef> getWords() const;
@@ -225,6 +228,38 @@ llvm::StringRef getSchedulePrefix(const SettingInfo &setting);
 /// Returns the member of `schedule` that holds the parameter of this name.
 std::vector<double> &getScheduleParameter(Schedule &schedule,
                                           llvm::StringRef name);
+
+/// A parameter of a sampler or rule of a search; Settings.def describes the
+/// members.
+struct SearchParameterInfo {
+  SettingType type;
+  llvm::StringLiteral name, byDefault;
+  NumberRange range;
+};
+
+/// A record HFTA_SAMPLER or HFTA_RULE.
+struct SearchKindInfo {
+  llvm::StringLiteral name;
+  uint32_t code; ///< a value of hfta_sampler_kind or hfta_rule_kind
+  llvm::StringLiteral text;
+  llvm::SmallVector<SearchParameterInfo, 5> parameters;
+};
+
+llvm::ArrayRef<SearchKindInfo> getSamplers();
+llvm::ArrayRef<SearchKindInfo> getRules();
+
+/// A pointer to the member of SearchSampler or SearchRule that holds a
+/// parameter.
+using SearchRef = std::variant<int64_t *, double *, std::vector<double> *>;
+/// Returns the place of the parameter of this name.
+SearchRef getParameter(SearchSampler &sampler, llvm::StringRef name);
+SearchRef getParameter(SearchRule &rule, llvm::StringRef name);
+
+/// A record HFTA_DISTRIBUTION.
+struct DistributionInfo {
+  llvm::StringLiteral name, usage, text;
+};
+llvm::ArrayRef<DistributionInfo> getDistributions();
 
 /// Returns the numeric parameters of the preconditioner kfac, which have one
 /// value per copy.

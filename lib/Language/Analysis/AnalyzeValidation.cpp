@@ -1,0 +1,101 @@
+//===- AnalyzeValidation.cpp - What copies are compared by ----------------===//
+
+#include "Analysis/JobAnalyzer.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+static constexpr llvm::StringLiteral kLoss = "loss";
+
+void JobAnalyzer::analyzeValidation(const Clause &clause) {
+  std::optional<BoundArguments> arguments = readSettings(clause, {});
+  if (!arguments)
+    return;
+  const ast::Expression *share = arguments->get("share");
+  const ast::Expression *folds = arguments->get("folds");
+  if (folds)
+    info.foldsRange = folds->getRange();
+  if (share && folds)
+    diagnostics.error(folds->getRange(),
+                      "'share' and 'folds' of 'validation' exclude each other",
+                      "leave one of them out");
+  else if (!share && !folds)
+    diagnostics.error(clause.range, "'validation' needs 'share' or 'folds'",
+                      "for example: validation 0.1");
+}
+
+void JobAnalyzer::analyzeValidationObjective(const Clause &clause) {
+  static constexpr ParameterSpec kScore[] = {{"score", true}};
+  std::optional<BoundArguments> arguments = readSettings(clause, kScore);
+  if (!arguments)
+    return;
+  const ast::Expression &value = *arguments->get("score");
+  auto *member = llvm::dyn_cast<ast::MemberExpression>(&value);
+  if (member && member->object.name == "validation")
+    info.score = {member->member.name, member->member.range};
+  else if (member && member->object.name == "test")
+    diagnostics.error(value.getRange(),
+                      "test data are only reported: they are no measure of "
+                      "copies that are chosen by them",
+                      "write validation." + member->member.name);
+  else
+    diagnostics.error(value.getRange(),
+                      "expected a score of the validation data",
+                      "it is validation.loss, or validation.NAME with the name "
+                      "of the job's metric");
+}
+
+/// Checks the name of the score in the clause `objective`.
+void JobAnalyzer::checkScoreName() {
+  llvm::StringRef name = info.score.name;
+  if (name.empty() || name == kLoss)
+    return;
+  if (info.metric && name == info.metric->name) {
+    info.job.scoresByMetric = true;
+    return;
+  }
+  std::vector<llvm::StringRef> known = {kLoss};
+  if (info.metric)
+    known.emplace_back(info.metric->name);
+  std::string hint = suggest(name, known, "the job's scores are");
+  if (findMetric(name))
+    hint = ("add the clause: metric " + name + "(...)").str();
+  diagnostics.error(info.score.range, "the job has no score '" + name + "'",
+                    hint);
+}
+
+/// Checks the clauses about validation together. This is done after all clauses
+/// have been read.
+void JobAnalyzer::checkScores() {
+  checkScoreName();
+  const ast::TrainDeclaration &train = *info.train;
+  const Clause *validation = train.find("validation");
+  if (validation && info.validationRange.isValid()) {
+    diagnostics.error(validation->range,
+                      "the clause 'validation' and the part 'validation' of "
+                      "the data block exclude each other",
+                      "leave one of them out");
+    diagnostics.note(info.validationRange, "the part is here");
+  }
+  if (info.foldsRange.isValid() && !searches())
+    diagnostics.error(info.foldsRange,
+                      "'folds' needs a clause 'search', whose trials it scores",
+                      "validation 0.1 takes a part of the training data");
+  if (validation || info.validationRange.isValid())
+    return;
+  const Clause *user = train.find("search");
+  if (const Clause *objective = train.find("objective"); !user && objective)
+    user = objective;
+  bool keeps = info.job.keep == "best" || info.job.keepPatience > 0;
+  if (!user && keeps)
+    user = train.find("keep");
+  if (user)
+    diagnostics.error(user->keyword.range,
+                      "'" + user->keyword.name +
+                          "' needs validation data, which the job doesn't have",
+                      "add 'validation 0.1', or a part 'validation' to the "
+                      "data block");
+}
