@@ -27,6 +27,7 @@ import plan_rows
 import precision_rows
 import record_rows
 import replacement_rows
+import search_rows
 import workload_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
@@ -34,7 +35,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
-         "record": record_rows}
+         "record": record_rows, "search": search_rows}
 MOST_BYTES = 2 << 30
 # The seconds that a command may take; main() multiplies them by --slowdown.
 most_seconds = 10

@@ -286,6 +286,10 @@ void JobAnalyzer::reportSearch(const hfta_error &error) {
                             : info.train->find("search")->range;
   if (name == kTrials && info.trialsRange.isValid())
     place = info.trialsRange;
+  if (name == "units") {
+    name = "epochs";
+    place = info.train->find(name)->range;
+  }
   for (auto [setting, range] :
        llvm::zip_equal(info.job.search.settings, info.searchedTexts))
     if (setting.name == name)

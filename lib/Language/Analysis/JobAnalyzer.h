@@ -93,12 +93,12 @@ struct JobInfo {
   llvm::StringSet<> choices;
   /// Source ranges of the entries of Job::search.settings.
   std::vector<llvm::SMRange> searchedTexts;
-  llvm::SMRange trialsRange; ///< of the argument `trials`; invalid: not given
-  llvm::SMRange ruleRange;   ///< of the rule of a search; invalid: none
+  llvm::SMRange trialsRange; ///< the argument `trials`; invalid: not given
+  llvm::SMRange ruleRange;   ///< the rule of a search; invalid: none
   /// The score in the clause `objective`, "loss" or a metric's name; an empty
   /// name if there is no such clause.
   NamedRange score;
-  llvm::SMRange foldsRange; ///< of the argument `folds`; invalid: not given
+  llvm::SMRange foldsRange; ///< the argument `folds`; invalid: not given
   /// The part `validation` of the data block; invalid: there is none.
   llvm::SMRange validationRange;
   /// Notes about a job that has no errors, each with the place that it is
