@@ -40,7 +40,7 @@ def make_rows(_):
             ("10^9 workers", "halving", "asha(workers = 1000000000)", "'workers'"),
             ("a percentile of NaN", "halving", "percentile(q = 0 / 0)", "out of range"),
             ("a population whose factors are texts", "halving",
-             'pbt(factors = ["a", "b"])', "'factors'"),
+             'pbt(factors = ["a", 2])', "'factors'"),
             ("a billion slots", "halving", "halving, slots = 1000000000", "'slots'"),
             ("a search by a list", "random(trials = 4)", "[random]", "a sampler"),
             ("a search by searches", "random(trials = 4)", "random(trials = grid(3))",

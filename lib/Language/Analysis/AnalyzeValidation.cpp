@@ -51,7 +51,7 @@ void JobAnalyzer::analyzeValidationObjective(const Clause &clause) {
 /// Checks the name of the score in the clause `objective`.
 void JobAnalyzer::checkScoreName() {
   llvm::StringRef name = info.score.name;
-  if (name.empty() || name == kLoss)
+  if (!info.score.range.isValid() || name == kLoss)
     return;
   if (info.metric && name == info.metric->name) {
     info.job.scoresByMetric = true;

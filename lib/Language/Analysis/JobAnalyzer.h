@@ -95,8 +95,8 @@ struct JobInfo {
   std::vector<llvm::SMRange> searchedTexts;
   llvm::SMRange trialsRange; ///< the argument `trials`; invalid: not given
   llvm::SMRange ruleRange;   ///< the rule of a search; invalid: none
-  /// The score in the clause `objective`, "loss" or a metric's name; an empty
-  /// name if there is no such clause.
+  /// The score in the clause `objective`, "loss" or a metric's name; an invalid
+  /// range if there is no such clause.
   NamedRange score;
   llvm::SMRange foldsRange; ///< the argument `folds`; invalid: not given
   /// The part `validation` of the data block; invalid: there is none.

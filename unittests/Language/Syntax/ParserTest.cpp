@@ -114,9 +114,9 @@ TEST(Parser, Declarations) {
   const ast::DataDeclaration &d = file.data[0].declaration;
   ASSERT_EQ(d.declarations.size(), 2u);
   EXPECT_EQ(d.declarations[0].name.name, "train");
-  ASSERT_EQ(d.train.size(), 2u);
-  EXPECT_EQ(d.train[0].type->dimensions[1].size, 3);
-  EXPECT_EQ(d.test.size(), 1u);
+  ASSERT_EQ(d.train.fields.size(), 2u);
+  EXPECT_EQ(d.train.fields[0].type->dimensions[1].size, 3);
+  EXPECT_EQ(d.test.fields.size(), 1u);
 }
 
 TEST(Parser, Ranges) {
@@ -226,7 +226,8 @@ TEST(JobOptions, JobFromFlags) {
   EXPECT_EQ(print(*file.models[0].declaration.onnx->arguments[1].value),
             "'b\"c.onnx'");
   ASSERT_EQ(file.data.size(), 1u);
-  const std::vector<ast::Binding> &train = file.data[0].declaration.train;
+  const std::vector<ast::Binding> &train =
+      file.data[0].declaration.train.fields;
   ASSERT_EQ(train.size(), 2u);
   EXPECT_EQ(print(*train[0].value), "'a.npy'");
   EXPECT_EQ(print(*train[1].value), "(idx('b,c',)-1)");
@@ -249,7 +250,7 @@ TEST(JobOptions, FieldsOfAnyName) {
   auto parsed = parse(hfta_test::kSmallJob, options);
   EXPECT_EQ(parsed->messages, "");
   const std::vector<ast::Binding> &train =
-      parsed->file.data[0].declaration.train;
+      parsed->file.data[0].declaration.train.fields;
   ASSERT_EQ(train.size(), 3u);
   EXPECT_EQ(train[0].name.name, "0");
   EXPECT_EQ(print(*train[0].value), "'a.npy'");

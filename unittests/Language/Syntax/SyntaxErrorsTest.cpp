@@ -26,7 +26,7 @@ hint: comments begin with '//'
 job.hfta:9:5: error: unknown clause 'hello'
   # hello
     ^~~~~
-hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'schedule', 'precondition', 'clip_norm', 'loss_scale', 'seed', 'epochs', 'steps', 'precision', 'memory', 'cluster', 'pipeline', 'recompute', 'zip', 'init', 'freeze', 'trainable', 'dim'
+hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'schedule', 'precondition', 'clip_norm', 'loss_scale', 'seed', 'epochs', 'steps', 'validation', 'objective', 'keep', 'minutes', 'search', 'precision', 'memory', 'cluster', 'pipeline', 'recompute', 'zip', 'init', 'freeze', 'trainable', 'dim'
 )");
 }
 
@@ -199,7 +199,7 @@ hint: write 'model net = onnx("file.onnx")' or 'model net(input: f32[batch, 10])
 TEST(SyntaxErrors, DataItem) {
   EXPECT_EQ(
       getErrors("x: f32[4], label: u8", "tain x = npy(\"x\")"),
-      R"(job.hfta:5:3: error: expected 'train', 'test' or a declaration 'field: type', got 'tain'
+      R"(job.hfta:5:3: error: expected 'train', 'test', 'validation' or a declaration 'field: type', got 'tain'
   tain x = npy("x")
   ^~~~
 hint: did you mean 'train'?
