@@ -116,6 +116,8 @@ hfta_status hfta_refuse_to_replace_data(const char *output,
     status = refuse_source(output, &field->train, root, error);
     if (status == HFTA_OK)
       status = refuse_source(output, &field->test, root, error);
+    if (status == HFTA_OK)
+      status = refuse_source(output, &field->validation, root, error);
   }
   return status;
 }

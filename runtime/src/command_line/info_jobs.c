@@ -2,7 +2,7 @@
 
 #include "command_line/info_jobs.h"
 
-#include "data/dataset.h"
+#include "data/division.h"
 #include "data/feed.h"
 #include "hfta/forecast.h"
 #include "hfta/json.h"
@@ -36,12 +36,12 @@ static int64_t find_steps(const hfta_program *program, const char *root) {
     return program->steps;
   if (program->epochs <= 0)
     return -1;
-  hfta_dataset data;
+  hfta_training_data data;
   hfta_error error;
   hfta_status status =
-      hfta_dataset_open(program, HFTA_SPLIT_TRAIN, root, &data, &error);
-  int64_t steps = status == HFTA_OK ? hfta_steps_per_epoch(&data) : 0;
-  hfta_dataset_close(&data);
+      hfta_training_data_open(program, root, /*fold=*/0, &data, &error);
+  int64_t steps = status == HFTA_OK ? hfta_steps_per_epoch(&data.train) : 0;
+  hfta_training_data_close(&data);
   return steps == 0 || program->epochs > INT64_MAX / steps
              ? -1
              : program->epochs * steps;

@@ -7,14 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hfta_data_source *source_of(const hfta_data_field *field,
-                                         hfta_split split) {
-  return split == HFTA_SPLIT_TRAIN ? &field->train : &field->test;
+const char *hfta_split_name(hfta_split split) {
+  switch (split) {
+  case HFTA_SPLIT_TRAIN:
+    return "the training data";
+  case HFTA_SPLIT_TEST:
+    return "the test data";
+  case HFTA_SPLIT_VALIDATION:
+    break;
+  }
+  return "the validation data";
+}
+
+const hfta_data_source *hfta_split_source(const hfta_data_field *field,
+                                          hfta_split split) {
+  switch (split) {
+  case HFTA_SPLIT_TRAIN:
+    return &field->train;
+  case HFTA_SPLIT_TEST:
+    return &field->test;
+  case HFTA_SPLIT_VALIDATION:
+    break;
+  }
+  return &field->validation;
 }
 
 bool hfta_dataset_exists(const hfta_program *program, hfta_split split) {
   for (uint32_t i = 0; i < program->data_field_count; ++i)
-    if (source_of(&program->data_fields[i], split)->format == HFTA_DATA_NONE)
+    if (hfta_split_source(&program->data_fields[i], split)->format ==
+        HFTA_DATA_NONE)
       return false;
   return program->data_field_count > 0;
 }
@@ -57,7 +78,7 @@ static uint64_t csv_columns(const hfta_program *program, hfta_split split,
   uint64_t columns = 0;
   for (uint32_t i = 0; i < program->data_field_count; ++i) {
     const hfta_data_field *field = &program->data_fields[i];
-    const hfta_data_source *source = source_of(field, split);
+    const hfta_data_source *source = hfta_split_source(field, split);
     const hfta_tensor *tensor = &program->tensors[field->tensor];
     if (source->format != HFTA_DATA_CSV || strcmp(source->path, path) != 0)
       continue;
@@ -74,7 +95,7 @@ static hfta_status open_source(hfta_dataset *dataset, uint32_t index,
                                hfta_error *error) {
   const hfta_program *program = dataset->program;
   const hfta_data_field *field = &program->data_fields[index];
-  const hfta_data_source *source = source_of(field, split);
+  const hfta_data_source *source = hfta_split_source(field, split);
   const hfta_tensor *tensor = &program->tensors[field->tensor];
   hfta_path path;
   hfta_status status = hfta_path_under(&path, root, source->path, error);
@@ -102,7 +123,7 @@ static hfta_status open_source(hfta_dataset *dataset, uint32_t index,
   return hfta_fail(error, HFTA_INVALID_INPUT,
                    "'%s' holds %lld samples, but '%s' holds %lld", path.text,
                    (long long)count,
-                   source_of(&program->data_fields[0], split)->path,
+                   hfta_split_source(&program->data_fields[0], split)->path,
                    (long long)dataset->samples);
 }
 
@@ -111,6 +132,7 @@ hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
                               hfta_error *error) {
   memset(out, 0, sizeof(*out));
   out->program = program;
+  out->split = split;
   out->sources =
       calloc((size_t)program->data_field_count + 1, sizeof(*out->sources));
   if (!out->sources)
@@ -123,11 +145,17 @@ hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
 }
 
 void hfta_dataset_close(hfta_dataset *dataset) {
-  for (uint32_t i = 0;
-       dataset->sources && i < dataset->program->data_field_count; ++i)
-    hfta_data_close(dataset->sources[i]);
-  free(dataset->sources);
+  if (!dataset->is_view) {
+    for (uint32_t i = 0;
+         dataset->sources && i < dataset->program->data_field_count; ++i)
+      hfta_data_close(dataset->sources[i]);
+    free(dataset->sources);
+  }
+  free(dataset->listed);
+  free(dataset->widely_listed);
   dataset->sources = NULL;
+  dataset->listed = NULL;
+  dataset->widely_listed = NULL;
 }
 
 uint64_t hfta_batch_bytes(const hfta_program *program, uint32_t field) {

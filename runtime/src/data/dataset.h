@@ -10,20 +10,31 @@
 
 #include <stdbool.h>
 
-/// The use of data files: for training or for evaluation.
+/// The use of data: for training, for evaluation at the end, or to measure a
+/// training while it goes on.
 typedef enum hfta_split {
   HFTA_SPLIT_TRAIN = 0,
-  HFTA_SPLIT_TEST = 1
+  HFTA_SPLIT_TEST = 1,
+  HFTA_SPLIT_VALIDATION = 2
 } hfta_split;
 
-/// The open sources of one split, one per field of the data block.
+/// The open sources of one split, one per field of the data block; or a view of
+/// some of another data set's samples (division.h).
 typedef struct hfta_dataset {
   const hfta_program *program;
-  hfta_data **sources; ///< one per field
-  int64_t samples;     ///< the number of samples of each source
+  hfta_split split;
+  hfta_data **sources; ///< one per field; a view borrows them
+  int64_t samples;     ///< the number of samples: all of each source, or those
+                       ///< of the view
   /// Bytes of data that were decompressed or converted, and so are in memory
-  /// instead of mapped.
+  /// instead of mapped; of a view, the size of its list.
   uint64_t resident_bytes;
+  bool is_view;
+  /// For each sample of a view, its number in the sources, in ascending order;
+  /// `listed` unless the sources have 2^32 samples or more, else
+  /// `widely_listed`. Both NULL: the samples are those of the sources.
+  uint32_t *listed;
+  uint64_t *widely_listed;
 } hfta_dataset;
 
 /// Returns whether the data block names a file for every field of the split.
@@ -37,8 +48,26 @@ hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
                               const char *root, hfta_dataset *out,
                               hfta_error *error);
 
-/// Closes the sources. Closing twice is allowed.
+/// Closes the sources, or frees a view. Closing twice is allowed.
 void hfta_dataset_close(hfta_dataset *dataset);
+
+/// Returns the number in the sources of the sample at `position`, which is
+/// below `samples`.
+static inline int64_t hfta_dataset_sample(const hfta_dataset *dataset,
+                                          int64_t position) {
+  if (dataset->listed)
+    return dataset->listed[position];
+  if (dataset->widely_listed)
+    return (int64_t)dataset->widely_listed[position];
+  return position;
+}
+
+/// Returns what users call the split's data: "the training data".
+const char *hfta_split_name(hfta_split split);
+
+/// Returns the file of a field for a split.
+const hfta_data_source *hfta_split_source(const hfta_data_field *field,
+                                          hfta_split split);
 
 /// Returns the bytes of a field in a batch, that is in all micro-batches of a
 /// step.

@@ -72,8 +72,9 @@ static void choose_training(hfta_feed *feed, int64_t number, slot *target) {
       (uint64_t)feed->dataset->samples, (uint64_t)(number / per_epoch),
       (uint64_t)program->order_seed, (int)program->shuffle);
   for (int64_t i = 0; i < program->batch; ++i)
-    feed->indices[i] =
-        (int64_t)hfta_order_sample(&order, (uint64_t)(begin + i));
+    feed->indices[i] = hfta_dataset_sample(
+        feed->dataset,
+        (int64_t)hfta_order_sample(&order, (uint64_t)(begin + i)));
   target->valid = program->batch;
 }
 
@@ -84,7 +85,8 @@ static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
   int64_t begin = number * batch;
   target->valid = samples - begin < batch ? samples - begin : batch;
   for (int64_t i = 0; i < batch; ++i)
-    feed->indices[i] = begin + i < samples ? begin + i : samples - 1;
+    feed->indices[i] = hfta_dataset_sample(
+        feed->dataset, begin + i < samples ? begin + i : samples - 1);
 }
 
 /// Gathers one field's samples of the micro-batches that this rank reads. Each

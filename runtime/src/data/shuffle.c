@@ -8,28 +8,10 @@
 
 #include "data/shuffle.h"
 
-static void philox_round(uint32_t counter[4], const uint32_t key[2]) {
-  uint64_t product0 = (uint64_t)0xD2511F53u * counter[0];
-  uint64_t product1 = (uint64_t)0xCD9E8D57u * counter[2];
-  uint32_t next0 = (uint32_t)(product1 >> 32) ^ counter[1] ^ key[0];
-  uint32_t next2 = (uint32_t)(product0 >> 32) ^ counter[3] ^ key[1];
-  counter[0] = next0;
-  counter[1] = (uint32_t)product1;
-  counter[2] = next2;
-  counter[3] = (uint32_t)product0;
-}
+#include "system/philox.h"
 
-void hfta_philox4x32(const uint32_t counter[4], const uint32_t key[2],
-                     uint32_t out[4]) {
-  uint32_t round_key[2] = {key[0], key[1]};
-  for (int i = 0; i < 4; ++i)
-    out[i] = counter[i];
-  for (int round = 0; round < 10; ++round) {
-    philox_round(out, round_key);
-    round_key[0] += 0x9E3779B9u;
-    round_key[1] += 0xBB67AE85u;
-  }
-}
+/// The number of rounds of the Feistel network.
+enum { ROUNDS = 8 };
 
 hfta_order hfta_order_of_epoch(uint64_t samples, uint64_t epoch,
                                uint64_t order_seed, int shuffled) {
@@ -46,16 +28,22 @@ hfta_order hfta_order_of_epoch(uint64_t samples, uint64_t epoch,
   return order;
 }
 
+hfta_order hfta_order_of_division(uint64_t samples, uint64_t seed) {
+  hfta_order order = hfta_order_of_epoch(samples, 0, seed, 1);
+  order.first_round = ROUNDS;
+  return order;
+}
+
 /// Applies the Feistel network: a permutation of [0, 2^(left_bits +
 /// right_bits)).
 static uint64_t permute(const hfta_order *order, uint64_t value) {
-  enum { ROUNDS = 8 };
   uint32_t left_bits = order->left_bits, right_bits = order->right_bits;
   uint64_t left = value >> right_bits;
   uint64_t right = value & (((uint64_t)1 << right_bits) - 1);
-  for (uint32_t round = 0; round < ROUNDS; ++round) {
+  for (uint32_t i = 0; i < ROUNDS; ++i) {
     // The halves swap roles in each round. If their widths differ, these are
     // swapped too.
+    uint32_t round = order->first_round + i;
     uint32_t counter[4] = {(uint32_t)right, round, (uint32_t)order->epoch,
                            (uint32_t)(order->epoch >> 32)};
     uint32_t random[4];

@@ -78,7 +78,9 @@ static void mix_data(uint64_t *digest, const hfta_program *program) {
     mix(digest, &field->ignored_class, sizeof(field->ignored_class));
     mix_source(digest, &field->train);
     mix_source(digest, &field->test);
+    mix_source(digest, &field->validation);
   }
+  mix(digest, &program->validation, sizeof(program->validation));
 }
 
 /// Returns a digest of a program's models, settings, data, memory and

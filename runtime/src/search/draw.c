@@ -2,7 +2,7 @@
 
 #include "search/draw.h"
 
-#include "data/shuffle.h"
+#include "system/philox.h"
 
 uint64_t hfta_draw_bits(uint64_t seed, hfta_draw_purpose purpose, int64_t trial,
                         int64_t setting, int64_t index) {

@@ -308,7 +308,7 @@ hfta_status hfta_train(hfta_instance *instance,
   hfta_trace_close(self.trace);
   hfta_log_close(self.log);
   hfta_folder_unlock(&self.lock);
-  hfta_dataset_close(&self.train);
+  hfta_training_data_close(&self.data);
   hfta_dataset_close(&self.test);
   free(self.losses);
   free(self.epoch_losses);

@@ -18,7 +18,7 @@ hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,
                                            : 1,
                                .observer = hfta_trace_observer(self->trace)};
   hfta_status status = hfta_feed_start_training(
-      &self->train, hfta_instance_reads(instance), &span, &feeding->feed,
+      &self->data.train, hfta_instance_reads(instance), &span, &feeding->feed,
       hfta_instance_error(instance));
   if (status != HFTA_OK)
     return status;

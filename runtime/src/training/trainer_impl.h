@@ -4,7 +4,7 @@
 #define HFTA_SRC_TRAINING_TRAINER_IMPL_H
 
 #include "checkpoint/checkpoint_impl.h"
-#include "data/dataset.h"
+#include "data/division.h"
 #include "data/feed.h"
 #include "hfta/trainer.h"
 #include "trace/trace.h"
@@ -29,7 +29,7 @@ typedef struct hfta_trainer {
   const hfta_program *program;
   const hfta_train_options *options;
   hfta_train_result *result;
-  hfta_dataset train;
+  hfta_training_data data;
   hfta_dataset test;
   bool evaluates; ///< whether epochs end with an evaluation on `test`
   hfta_feeding feeding;

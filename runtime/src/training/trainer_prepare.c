@@ -68,7 +68,10 @@ static hfta_status allocate_results(hfta_trainer *self) {
 static hfta_status compare_data(hfta_trainer *self) {
   hfta_communicator *communicator = self->team.communicator;
   hfta_status status =
-      hfta_compare_samples(communicator, &self->train, self->error);
+      hfta_compare_samples(communicator, &self->data.train, self->error);
+  if (status == HFTA_OK)
+    status =
+        hfta_compare_samples(communicator, &self->data.validation, self->error);
   return status == HFTA_OK
              ? hfta_compare_samples(communicator, &self->test, self->error)
              : status;
@@ -77,16 +80,11 @@ static hfta_status compare_data(hfta_trainer *self) {
 static hfta_status open_data(hfta_trainer *self) {
   const hfta_program *program = self->program;
   const char *root = self->options->data_root;
-  hfta_status status = hfta_dataset_open(program, HFTA_SPLIT_TRAIN, root,
-                                         &self->train, self->error);
+  hfta_status status = hfta_training_data_open(program, root, /*fold=*/0,
+                                               &self->data, self->error);
   if (status != HFTA_OK)
     return status;
-  self->steps_per_epoch = hfta_steps_per_epoch(&self->train);
-  if (self->steps_per_epoch == 0)
-    return hfta_fail(self->error, HFTA_INVALID_INPUT,
-                     "the training data hold %lld samples, fewer than one "
-                     "batch of %lld",
-                     (long long)self->train.samples, (long long)program->batch);
+  self->steps_per_epoch = hfta_steps_per_epoch(&self->data.train);
   self->evaluates = hfta_dataset_exists(program, HFTA_SPLIT_TEST) &&
                     hfta_program_evaluates(program);
   if (self->evaluates)
@@ -222,23 +220,24 @@ static void announce_turns(hfta_trainer *self) {
 /// Returns the path of data file number `index` if it is a csv file without a
 /// declared header whose first line consists of numbers, so that it is read as
 /// a sample; else NULL. Files are numbered over all fields' training files,
-/// then over their test files.
+/// then over their test and validation files.
 static const char *guessed_path(const hfta_trainer *self, uint32_t index) {
   const hfta_program *program = self->program;
-  bool is_train = index < program->data_field_count;
-  const hfta_dataset *data = is_train ? &self->train : &self->test;
-  uint32_t i = is_train ? index : index - program->data_field_count;
-  const hfta_data_field *field = &program->data_fields[i];
-  if (!data->sources || !hfta_data_guesses_no_header(data->sources[i]))
+  const hfta_dataset *all[] = {&self->data.whole, &self->test,
+                               &self->data.validation};
+  const hfta_dataset *data = all[index / program->data_field_count];
+  uint32_t i = index % program->data_field_count;
+  if (!data->sources || data->is_view ||
+      !hfta_data_guesses_no_header(data->sources[i]))
     return NULL;
-  return is_train ? field->train.path : field->test.path;
+  return hfta_split_source(&program->data_fields[i], data->split)->path;
 }
 
 /// Shows a note about each csv file whose first line was taken as a sample,
 /// since that may be a header of numbers. A file that several fields use is
 /// named once.
 static void announce_guesses(hfta_trainer *self) {
-  for (uint32_t i = 0; i < 2 * self->program->data_field_count; ++i) {
+  for (uint32_t i = 0; i < 3 * self->program->data_field_count; ++i) {
     const char *path = guessed_path(self, i);
     for (uint32_t j = 0; j < i && path; ++j) {
       const char *other = guessed_path(self, j);
@@ -268,10 +267,17 @@ void hfta_trainer_announce(hfta_trainer *self) {
                        self->team.communicator->size,
                        (long long)program->workers);
   announce_turns(self);
+  char validation[64] = "";
+  if (self->data.validation.sources)
+    snprintf(validation, sizeof(validation), "%lld to validate, ",
+             (long long)self->data.validation.samples);
   hfta_progress_note(
-      progress, "data: %lld samples to train, %lld to test, %.1f MiB unpacked",
-      (long long)self->train.samples, (long long)self->test.samples,
-      (double)(self->train.resident_bytes + self->test.resident_bytes) /
+      progress,
+      "data: %lld samples to train, %s%lld to test, %.1f MiB unpacked",
+      (long long)self->data.train.samples, validation,
+      (long long)self->test.samples,
+      (double)(hfta_training_data_bytes(&self->data) +
+               self->test.resident_bytes) /
           (1 << 20));
   announce_guesses(self);
   char name[HFTA_CHECKPOINT_NAME_BYTES];

@@ -2,6 +2,7 @@
 
 extern "C" {
 #include "data/shuffle.h"
+#include "system/philox.h"
 }
 
 #include "gtest/gtest.h"

@@ -536,7 +536,7 @@ TEST_F(AheadTraining, AStepThatCantBeLoggedLeavesNothingUnderWay) {
   EXPECT_EQ(self.epoch_losses[0].sum, sum + self.losses[0]);
   hfta_trainer_stop_feed(&self.feeding);
   hfta_log_close(self.log);
-  hfta_dataset_close(&self.train);
+  hfta_training_data_close(&self.data);
   hfta_dataset_close(&self.test);
   for (void *memory : {(void *)self.losses, (void *)self.epoch_losses,
                        (void *)self.rates, (void *)self.reports})
