@@ -85,6 +85,9 @@ typedef struct hfta_train_result {
   bool saved;       ///< the checkpoint folder has a checkpoint of step `steps`
   int64_t steps;    ///< total number of steps done
   double *train_losses; ///< mean losses over the last epoch
+  /// Mean losses and metrics over the validation data, by the last evaluation;
+  /// NULL: not evaluated, or no metric.
+  double *validation_losses, *validation_metrics;
   double *eval_losses;  ///< mean losses over the test data; NULL: not evaluated
   double *eval_metrics; ///< mean metrics over the test data; NULL: there is no
                         ///< metric
@@ -114,6 +117,13 @@ void hfta_train_result_free(hfta_train_result *result);
 /// program was compiled without test data.
 hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
                               double *losses, double *metrics);
+
+/// Does the same with the validation data: files, or the samples that training
+/// leaves out. HFTA_USAGE if the program has no validation data, or folds,
+/// which have different ones.
+hfta_status hfta_evaluate_validation(hfta_instance *instance,
+                                     const char *data_root, double *losses,
+                                     double *metrics);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "command_line/jobs.h"
 #include "command_line/print_schedules.h"
 #include "command_line/table.h"
+#include "data/division.h"
 #include "hfta/pool.h"
 #include "workload/defaults.h"
 #include "workload/memory_plan.h"
@@ -24,12 +25,25 @@ static void print_sizes(const hfta_program *program) {
   printf("\n");
 }
 
+static void print_validation(const hfta_program *program) {
+  const hfta_validation *own = &program->validation;
+  if (own->folds > 0)
+    printf("validation %lld folds of the training data, seed %lld\n",
+           (long long)own->folds, (long long)own->seed);
+  else if (own->share > 0)
+    printf("validation %g of the training data, seed %lld\n", own->share,
+           (long long)own->seed);
+  else if (hfta_program_validates(program))
+    printf("validation files of their own\n");
+}
+
 static void print_job(const hfta_program *program) {
   print_sizes(program);
   printf("precision %s, optimizer %s, metric %s\n",
          hfta_element_name((hfta_element_type)program->precision),
          *program->optimizer ? program->optimizer : "none",
          *program->metric ? program->metric : "none");
+  print_validation(program);
   printf("identity %s\n", program->models[0].identity);
   if (program->cpu_features && *program->cpu_features)
     printf("cpu features %s\n", program->cpu_features);

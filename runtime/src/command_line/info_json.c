@@ -3,6 +3,7 @@
 #include "command_line/command.h"
 #include "command_line/print_schedules.h"
 #include "command_line/schedules_json.h"
+#include "data/division.h"
 #include "hfta/data.h"
 #include "hfta/json.h"
 #include "hfta/learning_rate.h"
@@ -314,9 +315,35 @@ static void put_data(hfta_json_writer *writer, const hfta_program *program) {
     put_tensor(writer, &program->tensors[field->tensor]);
     put_source(writer, "train", &field->train);
     put_source(writer, "test", &field->test);
+    put_source(writer, "validation", &field->validation);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);
+}
+
+/// Writes how copies are validated; nothing without validation data.
+static void put_validation(hfta_json_writer *writer,
+                           const hfta_program *program) {
+  const hfta_validation *own = &program->validation;
+  if (!hfta_program_validates(program))
+    return;
+  hfta_json_key(writer, "validation");
+  hfta_json_begin_object(writer);
+  if (own->folds > 0) {
+    hfta_json_put_integer(writer, "folds", own->folds);
+  } else if (own->share > 0) {
+    hfta_json_key(writer, "share");
+    hfta_json_number(writer, own->share, HFTA_F64);
+  }
+  if (hfta_program_divides(program))
+    hfta_json_put_integer(writer, "seed", own->seed);
+  hfta_json_put_integer(writer, "every", own->every);
+  hfta_json_put_string(writer, "by", own->by_metric ? program->metric : "loss");
+  hfta_json_put_boolean(writer, "keeps_best", own->keeps_best != 0);
+  hfta_json_put_integer(writer, "patience", own->patience);
+  hfta_json_key(writer, "least");
+  hfta_json_number(writer, own->least, HFTA_F64);
+  hfta_json_end_object(writer);
 }
 
 static void put_ports(hfta_json_writer *writer, const char *key,
@@ -350,6 +377,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_tasks(&writer, program);
   hfta_put_schedules(&writer, program);
   put_data(&writer, program);
+  put_validation(&writer, program);
   put_ports(&writer, "inputs", program, program->inputs, program->input_count);
   put_ports(&writer, "outputs", program, program->outputs,
             program->output_count);

@@ -5,7 +5,7 @@
 
 #include "command_line/jobs.h"
 #include "command_line/seats.h"
-#include "data/dataset.h"
+#include "data/division.h"
 #include "system/fault.h"
 #include "system/path.h"
 
@@ -33,7 +33,8 @@ static bool can_train(const hfta_program *program) {
 
 static bool can_evaluate(const hfta_program *program) {
   return hfta_program_evaluates(program) &&
-         hfta_dataset_exists(program, HFTA_SPLIT_TEST);
+         (hfta_dataset_exists(program, HFTA_SPLIT_TEST) ||
+          hfta_program_validates(program));
 }
 
 static bool can_export(const hfta_program *program) {
@@ -55,8 +56,9 @@ static const command commands[] = {
      "train only this job (default: all, one after the other)",
      "[--seats P [--scheduler NAME] [--workload FILE.json]]"},
     {"eval",
-     "[--data DIR] [--checkpoint DIR] [--threads N] [--device DEVICE]\n"
-     "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]",
+     "[--data DIR] [--validation] [--checkpoint DIR] [--threads N]\n"
+     "           [--device DEVICE] [--ranks auto|1] [--mpi LIBRARY]\n"
+     "           [--rank-timeout S]",
      "evaluate the copies on the test data: loss and metric", hfta_command_eval,
      can_evaluate, NULL, NULL},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",

@@ -75,6 +75,19 @@ static void add_count(const hfta_program *program, column *columns, int *count,
     }
 }
 
+/// Adds columns of the results on some data, unless they are NULL.
+static void add_evaluation(const hfta_program *program, column *columns,
+                           int *count, const char *data, const double *losses,
+                           const double *metrics) {
+  char name[CELL_BYTES];
+  snprintf(name, sizeof(name), "%s loss", data);
+  if (losses)
+    add_column(columns, count, name, losses, NUMBER);
+  snprintf(name, sizeof(name), "%s %.45s", data, program->metric);
+  if (metrics)
+    add_column(columns, count, name, metrics, METRIC);
+}
+
 /// Fills `columns` and finds their widths. Returns their number.
 static int make_columns(const hfta_program *program,
                         const hfta_results *results, column *columns) {
@@ -86,13 +99,10 @@ static int make_columns(const hfta_program *program,
                  program->hyper_parameters[i].values, EXACT);
   if (results->train_losses)
     add_column(columns, &count, "train loss", results->train_losses, NUMBER);
-  if (results->test_losses)
-    add_column(columns, &count, "test loss", results->test_losses, NUMBER);
-  if (results->metrics) {
-    char name[CELL_BYTES];
-    snprintf(name, sizeof(name), "test %.50s", program->metric);
-    add_column(columns, &count, name, results->metrics, METRIC);
-  }
+  add_evaluation(program, columns, &count, "validation",
+                 results->validation_losses, results->validation_metrics);
+  add_evaluation(program, columns, &count, "test", results->test_losses,
+                 results->test_metrics);
   add_count(program, columns, &count, "skipped statistics",
             results->skipped_statistics);
   add_count(program, columns, &count, "retried inverses",

@@ -13,8 +13,8 @@
 typedef struct hfta_results {
   const bool *live; ///< whether each copy ran; NULL: all did
   const double *train_losses;
-  const double *test_losses;
-  const double *metrics;
+  const double *validation_losses, *validation_metrics;
+  const double *test_losses, *test_metrics;
   // The following columns are left out if all their values are 0.
   const double *skipped_statistics;
   const double *retried_inverses;

@@ -84,11 +84,15 @@ static int print_results(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments,
                          const hfta_instance *instance,
                          const hfta_train_result *result) {
-  hfta_results results = {
-      hfta_instance_live(instance), result->train_losses,
-      result->eval_losses,          result->eval_metrics,
-      result->skipped_statistics,   result->retried_inverses,
-      result->kept_inverses};
+  hfta_results results = {.live = hfta_instance_live(instance),
+                          .train_losses = result->train_losses,
+                          .validation_losses = result->validation_losses,
+                          .validation_metrics = result->validation_metrics,
+                          .test_losses = result->eval_losses,
+                          .test_metrics = result->eval_metrics,
+                          .skipped_statistics = result->skipped_statistics,
+                          .retried_inverses = result->retried_inverses,
+                          .kept_inverses = result->kept_inverses};
   hfta_screen_begin_output(invocation->screen);
   if (invocation->job)
     printf("%s%s\n", *arguments->has_printed ? "\n" : "", invocation->job);

@@ -52,8 +52,25 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
 hfta_status hfta_check_evaluated(const hfta_dataset *dataset,
                                  hfta_error *error) {
   const hfta_program *program = dataset->program;
-  return hfta_check_whole_batches(program->loss_mixed_by, "the test data",
+  return hfta_check_whole_batches(program->loss_mixed_by,
+                                  hfta_split_name(dataset->split),
                                   dataset->samples, program->batch, error);
+}
+
+/// Evaluates a data set after its checks.
+static hfta_status check_and_evaluate(hfta_instance *instance,
+                                      const hfta_dataset *dataset,
+                                      double *losses, double *metrics) {
+  hfta_error *error = hfta_instance_error(instance);
+  bool stopped;
+  hfta_status status = hfta_check_evaluated(dataset, error);
+  if (status == HFTA_OK)
+    status = hfta_compare_samples(hfta_instance_communicator(instance), dataset,
+                                  error);
+  return status == HFTA_OK
+             ? hfta_evaluate_dataset(instance, dataset, losses, metrics, NULL,
+                                     NULL, &stopped)
+             : status;
 }
 
 hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
@@ -64,17 +81,40 @@ hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
     return hfta_fail(error, HFTA_USAGE, "'%s' was compiled without test data",
                      program->name);
   hfta_dataset dataset;
-  bool stopped;
   hfta_status status =
       hfta_dataset_open(program, HFTA_SPLIT_TEST, data_root, &dataset, error);
   if (status == HFTA_OK)
-    status = hfta_check_evaluated(&dataset, error);
-  if (status == HFTA_OK)
-    status = hfta_compare_samples(hfta_instance_communicator(instance),
-                                  &dataset, error);
-  if (status == HFTA_OK)
-    status = hfta_evaluate_dataset(instance, &dataset, losses, metrics, NULL,
-                                   NULL, &stopped);
+    status = check_and_evaluate(instance, &dataset, losses, metrics);
   hfta_dataset_close(&dataset);
   return status;
+}
+
+hfta_status hfta_evaluate_validation(hfta_instance *instance,
+                                     const char *data_root, double *losses,
+                                     double *metrics) {
+  const hfta_program *program = hfta_instance_program(instance);
+  hfta_error *error = hfta_instance_error(instance);
+  if (!hfta_program_validates(program))
+    return hfta_fail(error, HFTA_USAGE,
+                     "'%s' was compiled without validation data",
+                     program->name);
+  hfta_status status = hfta_refuse_folds(program, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_training_data data;
+  status =
+      hfta_training_data_open(program, data_root, /*fold=*/0, &data, error);
+  if (status == HFTA_OK)
+    status = check_and_evaluate(instance, &data.validation, losses, metrics);
+  hfta_training_data_close(&data);
+  return status;
+}
+
+hfta_status hfta_refuse_folds(const hfta_program *program, hfta_error *error) {
+  if (program->validation.folds <= 0)
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_USAGE,
+                   "'%s' divides its training data into %lld folds, for which "
+                   "only a search trains and evaluates models",
+                   program->name, (long long)program->validation.folds);
 }

@@ -3,13 +3,17 @@
 #ifndef HFTA_SRC_TRAINING_EVALUATE_H
 #define HFTA_SRC_TRAINING_EVALUATE_H
 
-#include "data/dataset.h"
+#include "data/division.h"
 #include "hfta/instance.h"
 
 /// Checks that the data set can be evaluated: if a model mixes the samples of a
 /// batch, the number of samples must be a multiple of the batch size.
 hfta_status hfta_check_evaluated(const hfta_dataset *dataset,
                                  hfta_error *error);
+
+/// Fails with HFTA_USAGE if the program has folds: then training and validation
+/// data are those of a fold, which only a search chooses.
+hfta_status hfta_refuse_folds(const hfta_program *program, hfta_error *error);
 
 /// Evaluates all copies on the data set. `losses` and `metrics` get one value
 /// per copy; either may be NULL. `should_stop` (may be NULL) is called after

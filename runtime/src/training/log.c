@@ -263,24 +263,33 @@ hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
   return finish_line(log, &writer, error);
 }
 
-hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,
-                           const double *train_losses,
-                           const double *eval_losses,
-                           const double *eval_metrics, double seconds,
+/// Writes losses and metrics on some data, unless they are NULL. `data` is the
+/// prefix of their names.
+static void write_evaluation(hfta_json_writer *writer, const hfta_log *log,
+                             const char *data, const double *losses,
+                             const double *metrics) {
+  char name[128];
+  snprintf(name, sizeof(name), "%s_loss", data);
+  if (losses)
+    write_numbers(writer, log, name, losses);
+  snprintf(name, sizeof(name), "%s_%s", data, log->program->metric);
+  if (metrics)
+    write_numbers(writer, log, name, metrics);
+}
+
+hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
                            hfta_error *error) {
   if (!log->file)
     return HFTA_OK;
-  char metric[128];
-  snprintf(metric, sizeof(metric), "eval_%s", log->program->metric);
   hfta_json_writer writer;
   begin_line(log, &writer, "epoch");
-  hfta_json_put_integer(&writer, "epoch", epoch);
-  write_numbers(&writer, log, "train_loss", train_losses);
-  if (eval_losses)
-    write_numbers(&writer, log, "eval_loss", eval_losses);
-  if (eval_metrics)
-    write_numbers(&writer, log, metric, eval_metrics);
+  hfta_json_put_integer(&writer, "epoch", results->epoch);
+  write_numbers(&writer, log, "train_loss", results->train_losses);
+  write_evaluation(&writer, log, "validation", results->validation_losses,
+                   results->validation_metrics);
+  write_evaluation(&writer, log, "eval", results->eval_losses,
+                   results->eval_metrics);
   hfta_json_key(&writer, "seconds");
-  hfta_json_number(&writer, seconds, HFTA_F32);
+  hfta_json_number(&writer, results->seconds, HFTA_F32);
   return finish_line(log, &writer, error);
 }

@@ -8,17 +8,22 @@
 //    "steps_per_epoch":20,"total_steps":200,"steps_done":0,
 //    "hyper_parameters":{"lr":[...], ...}}
 //   {"event":"step","step":1,"epoch":1,"loss":[...],"lr":[...]}
-//   {"event":"epoch","epoch":1,"train_loss":[...],"eval_loss":[...],
-//    "eval_accuracy":[...],"seconds":1.5}
+//   {"event":"epoch","epoch":1,"train_loss":[...],"validation_loss":[...],
+//    "validation_accuracy":[...],"eval_loss":[...],"eval_accuracy":[...],
+//    "seconds":1.5}
 //
 // If jobs are named, `"job":"NAME"` follows the event. The log may then contain
 // lines of other jobs, which are never removed.
 //
 // The values of copies that don't run are null. Steps and epochs are counted
 // from 1. Each run of a training begins with a start event, whose `steps_done`
-// is the step that the run continues from. The eval entries are written only if
-// there are test data, and eval_METRIC only if the job has a metric. `seconds`
-// is how long the epoch took in this process, without the evaluation.
+// is the step that the run continues from. The entries with `validation_` and
+// `eval_` are results on validation and test data. If there are validation
+// data, these are evaluated after some epochs and the last step, and the test
+// data only after the last step; else the test data after every epoch. Entries
+// of data that weren't evaluated are left out, and those with METRIC if the job
+// has no metric. `seconds` is how long the epoch took in this process, without
+// evaluations.
 //
 // A regular file is locked, so that two trainings can't write to it. A pipe or
 // a device isn't locked or truncated.
@@ -30,6 +35,7 @@
 #include "hfta/instance.h"
 #include "hfta/program.h"
 #include "hfta/status.h"
+#include "training/epoch_results.h"
 #include "training/log_file.h"
 
 #include <stdbool.h>
@@ -79,12 +85,8 @@ hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
                                const hfta_update_report *reports,
                                hfta_error *error);
 
-/// Writes an epoch event. `eval_losses` and `eval_metrics` may be NULL.
-/// `seconds` is the epoch's time.
-hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,
-                           const double *train_losses,
-                           const double *eval_losses,
-                           const double *eval_metrics, double seconds,
+/// Writes an epoch event.
+hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
                            hfta_error *error);
 
 /// Returns whether the last write failed because the pipe has no reader any

@@ -125,15 +125,21 @@ void hfta_progress_step(hfta_progress *progress, int64_t step, int64_t epoch,
     print_line(progress, hfta_print_step);
 }
 
-void hfta_progress_epoch(hfta_progress *progress, int64_t step, int64_t epoch,
-                         const double *train_losses, const double *eval_losses,
-                         const double *eval_metrics) {
+void hfta_progress_epoch(hfta_progress *progress, int64_t step,
+                         const hfta_epoch_results *results) {
   hfta_progress_state *state = &progress->state;
   state->step = step;
-  state->epoch = epoch;
-  state->losses = train_losses;
-  state->eval_losses = eval_losses;
-  state->eval_metrics = eval_metrics;
+  state->epoch = results->epoch;
+  state->losses = results->train_losses;
+  // A line shows what has just been evaluated, a table the last results.
+  if (!progress->terminal || results->validation_losses) {
+    state->validation_losses = results->validation_losses;
+    state->validation_metrics = results->validation_metrics;
+  }
+  if (!progress->terminal || results->eval_losses) {
+    state->eval_losses = results->eval_losses;
+    state->eval_metrics = results->eval_metrics;
+  }
   if (!progress->enabled)
     return;
   if (progress->terminal)

@@ -47,11 +47,10 @@ void hfta_progress_note(hfta_progress *progress, const char *format, ...)
 void hfta_progress_step(hfta_progress *progress, int64_t step, int64_t epoch,
                         const double *losses);
 
-/// Shows the results of an epoch. `eval_losses` and `eval_metrics` may be NULL,
-/// and must stay valid, as the table goes on showing them.
-void hfta_progress_epoch(hfta_progress *progress, int64_t step, int64_t epoch,
-                         const double *train_losses, const double *eval_losses,
-                         const double *eval_metrics);
+/// Shows the results of an epoch. Its arrays must stay valid, as the table goes
+/// on showing them.
+void hfta_progress_epoch(hfta_progress *progress, int64_t step,
+                         const hfta_epoch_results *results);
 
 /// Stops updating, and leaves the table on the terminal. If the training has a
 /// place on an hfta_screen, which several trainings share, the code that opened

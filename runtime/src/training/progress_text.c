@@ -72,21 +72,37 @@ void hfta_drawing_put_state(hfta_drawing *drawing, const char *name,
   hfta_drawing_put(drawing, line);
 }
 
+/// The columns of the table that show an evaluation.
+typedef struct evaluation {
+  const char *name; ///< name of the losses' column; "" without losses
+  int width;        ///< width of this column
+  const double *losses, *metrics;
+} evaluation;
+
+static evaluation find_evaluation(const hfta_progress_state *state) {
+  if (state->validation_losses)
+    return (evaluation){"validation loss", 17, state->validation_losses,
+                        state->validation_metrics};
+  return (evaluation){state->eval_losses ? "test loss" : "", 12,
+                      state->eval_losses, state->eval_metrics};
+}
+
 static void put_copy(hfta_drawing *drawing, const hfta_progress_state *state,
                      int64_t copy) {
   char line[160], metric[32] = "";
+  const evaluation last = find_evaluation(state);
   if (state->live && !state->live[copy]) {
     snprintf(line, sizeof(line), "%-6lld-", (long long)copy);
     hfta_drawing_put(drawing, line);
     return;
   }
-  char test[32] = "";
-  if (state->eval_losses)
-    snprintf(test, sizeof(test), "%.5g", state->eval_losses[copy]);
-  if (state->eval_metrics)
-    hfta_metric_text(state->program, state->eval_metrics[copy], metric);
-  snprintf(line, sizeof(line), "%-6lld%-12.5g%-12s%s", (long long)copy,
-           state->losses[copy], test, metric);
+  char loss[32] = "";
+  if (last.losses)
+    snprintf(loss, sizeof(loss), "%.5g", last.losses[copy]);
+  if (last.metrics)
+    hfta_metric_text(state->program, last.metrics[copy], metric);
+  snprintf(line, sizeof(line), "%-6lld%-12.5g%-*s%s", (long long)copy,
+           state->losses[copy], last.width, loss, metric);
   hfta_drawing_put(drawing, line);
 }
 
@@ -95,9 +111,9 @@ void hfta_drawing_put_copies(hfta_drawing *drawing,
   int64_t copies = state->program->copies;
   int64_t shown = copies <= room ? copies : room > 2 ? room - 1 : 1;
   char line[160];
-  snprintf(line, sizeof(line), "%-6s%-12s%-12s%s", "copy", "loss",
-           state->eval_losses ? "test loss" : "",
-           state->eval_metrics ? state->program->metric : "");
+  const evaluation last = find_evaluation(state);
+  snprintf(line, sizeof(line), "%-6s%-12s%-*s%s", "copy", "loss", last.width,
+           last.name, last.metrics ? state->program->metric : "");
   hfta_drawing_put(drawing, line);
   for (int64_t copy = 0; copy < shown; ++copy)
     put_copy(drawing, state, copy);
@@ -134,22 +150,34 @@ void hfta_print_step(FILE *file, const hfta_progress_state *state) {
   fprintf(file, "%s  loss %.5g to %.5g\n", line, low, high);
 }
 
+/// Prints the ranges of an evaluation's results, which may be NULL.
+static void print_evaluation(FILE *file, const hfta_progress_state *state,
+                             const char *data, const double *losses,
+                             const double *metrics) {
+  double low, high;
+  int64_t copies = state->program->copies;
+  if (losses) {
+    find_range(losses, copies, &low, &high);
+    fprintf(file, "  %s loss %.5g to %.5g", data, low, high);
+  }
+  if (metrics) {
+    char from[32], to[32];
+    find_range(metrics, copies, &low, &high);
+    fprintf(file, "  %s %s %s to %s", data, state->program->metric,
+            hfta_metric_text(state->program, low, from),
+            hfta_metric_text(state->program, high, to));
+  }
+}
+
 void hfta_print_epoch(FILE *file, const hfta_progress_state *state) {
   double low, high;
   int64_t copies = state->program->copies;
   find_range(state->losses, copies, &low, &high);
   fprintf(file, "epoch %lld  train loss %.5g to %.5g", (long long)state->epoch,
           low, high);
-  if (state->eval_losses) {
-    find_range(state->eval_losses, copies, &low, &high);
-    fprintf(file, "  test loss %.5g to %.5g", low, high);
-  }
-  if (state->eval_metrics) {
-    char from[32], to[32];
-    find_range(state->eval_metrics, copies, &low, &high);
-    fprintf(file, "  test %s %s to %s", state->program->metric,
-            hfta_metric_text(state->program, low, from),
-            hfta_metric_text(state->program, high, to));
-  }
+  print_evaluation(file, state, "validation", state->validation_losses,
+                   state->validation_metrics);
+  print_evaluation(file, state, "test", state->eval_losses,
+                   state->eval_metrics);
   fputc('\n', file);
 }

@@ -11,6 +11,7 @@
 #define HFTA_SRC_TRAINING_PROGRESS_TEXT_H
 
 #include "hfta/program.h"
+#include "training/epoch_results.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,15 +23,18 @@
 /// per copy.
 typedef struct hfta_progress_state {
   const hfta_program *program;
-  int64_t first_step;        ///< steps done before this run
-  int64_t total_steps;       ///< steps at the end of the training
-  double begin;              ///< time (hfta_now) at which this run began
-  int64_t step, epoch;       ///< the last step and its epoch, counted from 1
-  const double *losses;      ///< means over a step or an epoch; NULL: not known
-  const bool *live;          ///< whether each copy runs; NULL: all run
-  const double *eval_losses; ///< results of the last evaluation; NULL: none yet
-  const double *eval_metrics; ///< results of the last evaluation; NULL: no
-                              ///< metric, or none yet
+  int64_t first_step;   ///< steps done before this run
+  int64_t total_steps;  ///< steps at the end of the training
+  double begin;         ///< time (hfta_now) at which this run began
+  int64_t step, epoch;  ///< the last step and its epoch, counted from 1
+  const double *losses; ///< means over a step or an epoch; NULL: not known
+  const bool *live;     ///< whether each copy runs; NULL: all run
+  /// Results of the last evaluation of the validation data; NULL: none yet, or
+  /// no metric.
+  const double *validation_losses, *validation_metrics;
+  /// Results of the last evaluation of the test data. If there are both, the
+  /// table shows those of the validation data.
+  const double *eval_losses, *eval_metrics;
 } hfta_progress_state;
 
 /// Lines on a terminal that are redrawn in place.

@@ -197,7 +197,7 @@ static const double *keep_array(double *to, const double *from, size_t count) {
 static void keep_numbers(block *self, const hfta_progress_state *state) {
   size_t copies = (size_t)state->program->copies;
   if (!self->numbers)
-    self->numbers = calloc(3 * copies, sizeof(double));
+    self->numbers = calloc(5 * copies, sizeof(double));
   if (!self->live)
     self->live = calloc(copies, sizeof(bool));
   self->has_numbers = true;
@@ -211,6 +211,10 @@ static void keep_numbers(block *self, const hfta_progress_state *state) {
       keep_array(self->numbers + copies, state->eval_losses, copies);
   self->state.eval_metrics =
       keep_array(self->numbers + 2 * copies, state->eval_metrics, copies);
+  self->state.validation_losses =
+      keep_array(self->numbers + 3 * copies, state->validation_losses, copies);
+  self->state.validation_metrics =
+      keep_array(self->numbers + 4 * copies, state->validation_metrics, copies);
   if (state->live)
     self->state.live = memcpy(self->live, state->live, copies * sizeof(bool));
 }

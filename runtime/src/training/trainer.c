@@ -4,12 +4,9 @@
 
 #include "fleet/fleet.h"
 #include "instance/instance_impl.h"
-#include "instance/share_state.h"
 #include "schedule/ahead.h"
 #include "system/clock.h"
-#include "training/evaluate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,69 +78,6 @@ static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   return status;
 }
 
-/// Computes the mean of each copy's losses since the beginning of the epoch.
-static void find_train_losses(hfta_trainer *self) {
-  for (int64_t copy = 0; copy < self->program->copies; ++copy) {
-    const hfta_epoch_losses *losses = &self->epoch_losses[copy];
-    self->result->train_losses[copy] =
-        losses->steps > 0 ? losses->sum / (double)losses->steps : NAN;
-  }
-}
-
-static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
-  size_t copies = (size_t)self->program->copies;
-  hfta_train_result *result = self->result;
-  if (!result->eval_losses)
-    result->eval_losses = calloc(copies, sizeof(double));
-  if (!result->eval_metrics && *self->program->metric)
-    result->eval_metrics = calloc(copies, sizeof(double));
-  if (!result->eval_losses || (*self->program->metric && !result->eval_metrics))
-    return hfta_fail(self->error, HFTA_UNSUPPORTED,
-                     "not enough memory for %zu copies' results", copies);
-  if (self->parts)
-    return hfta_trainer_evaluate_parts(self, stopped);
-  *stopped = !hfta_fleet_begin(self->options->model, HFTA_UNIT_EVALUATION);
-  if (*stopped)
-    return HFTA_OK;
-  hfta_status status = hfta_evaluate_dataset(
-      self->instance, &self->test, result->eval_losses, result->eval_metrics,
-      hfta_team_is_alone(&self->team) ? self->options->should_stop : NULL,
-      self->options->should_stop_argument, stopped);
-  hfta_fleet_pass(self->options->model, 0);
-  return status;
-}
-
-/// Evaluates, writes the epoch event if `log`, and shows progress, after the
-/// last step of an epoch or of the training.
-static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
-                                bool log) {
-  hfta_train_result *result = self->result;
-  double seconds = hfta_now() - self->epoch_begin;
-  bool stopped = false;
-  hfta_status status = HFTA_OK;
-  find_train_losses(self);
-  if (self->evaluates) {
-    // The memory plan contains the buffers of a single feed. The next step
-    // starts the training's feed again.
-    hfta_trainer_stop_feed(&self->feeding);
-    status = evaluate(self, &stopped);
-  }
-  if (stopped)
-    result->interrupted = true;
-  if (status != HFTA_OK || stopped)
-    return status;
-  if (log)
-    status = hfta_trainer_after_logging(
-        self, hfta_log_epoch(self->log, epoch, result->train_losses,
-                             result->eval_losses, result->eval_metrics, seconds,
-                             self->error));
-  if (status == HFTA_OK && log)
-    hfta_progress_epoch(&self->progress, step, epoch, result->train_losses,
-                        result->eval_losses, result->eval_metrics);
-  self->epoch_begin = hfta_now();
-  return status;
-}
-
 static hfta_status run_step(hfta_trainer *self, int64_t step) {
   const void *const *inputs;
   hfta_status status = hfta_trainer_begin_step(self, step, &inputs);
@@ -201,27 +135,10 @@ static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   return status;
 }
 
-/// Evaluates after the last step of an earlier run, if that run was interrupted
-/// before it logged the evaluation, or if the training is already complete, so
-/// that its results are returned.
-static hfta_status finish_earlier_epoch(hfta_trainer *self) {
-  bool lacks_epoch = hfta_log_lacks_epoch(self->log);
-  int64_t step = self->first_step;
-  // Only the first rank has the log, so it shares what it knows.
-  hfta_status status =
-      hfta_share_bytes(self->team.communicator, "missing lines of the log",
-                       &lacks_epoch, sizeof(lacks_epoch), self->error);
-  if (status != HFTA_OK)
-    return status;
-  if (!lacks_epoch && step < self->total_steps)
-    return HFTA_OK;
-  return finish_epoch(self, step, hfta_trainer_epoch(self, step), lacks_epoch);
-}
-
 static hfta_status run_steps(hfta_trainer *self) {
   int64_t step = self->first_step;
   self->epoch_begin = hfta_now();
-  hfta_status status = finish_earlier_epoch(self);
+  hfta_status status = hfta_trainer_finish_earlier_epoch(self);
   if (self->trace)
     hfta_instance_observe(self->instance, hfta_trace_observer(self->trace));
   while (step < self->total_steps && status == HFTA_OK &&
@@ -231,7 +148,7 @@ static hfta_status run_steps(hfta_trainer *self) {
     bool last = step == self->total_steps;
     bool ends = last || step % self->steps_per_epoch == 0;
     if (status == HFTA_OK && ends && step > before)
-      status = finish_epoch(self, step, hfta_trainer_epoch(self, step), true);
+      status = hfta_trainer_finish_epoch(self, step, true);
     bool stops = hfta_team_is_alone(&self->team)
                      ? hfta_trainer_should_stop(self)
                      : self->team.stops;
@@ -253,7 +170,7 @@ static hfta_status run_steps(hfta_trainer *self) {
   if (status != HFTA_OK)
     save_what_is_done(self);
   self->result->steps = hfta_instance_steps(self->instance);
-  find_train_losses(self);
+  hfta_trainer_find_train_losses(self);
   return status;
 }
 
@@ -323,6 +240,8 @@ void hfta_train_result_free(hfta_train_result *result) {
   free(result->skipped_statistics);
   free(result->retried_inverses);
   free(result->kept_inverses);
+  free(result->validation_losses);
+  free(result->validation_metrics);
   free(result->eval_losses);
   free(result->eval_metrics);
   memset(result, 0, sizeof(*result));

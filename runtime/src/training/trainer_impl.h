@@ -31,7 +31,8 @@ typedef struct hfta_trainer {
   hfta_train_result *result;
   hfta_training_data data;
   hfta_dataset test;
-  bool evaluates; ///< whether epochs end with an evaluation on `test`
+  bool tests;     ///< whether `test` is evaluated
+  bool validates; ///< whether `data.validation` is evaluated
   hfta_feeding feeding;
   struct hfta_trainer_parts *parts; ///< instances that train together; NULL:
                                     ///< `instance` has all copies
@@ -147,6 +148,19 @@ void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
 /// writing to the log fails.
 hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
                                      const double *losses);
+
+/// Computes the mean of each copy's losses since the beginning of the epoch.
+void hfta_trainer_find_train_losses(hfta_trainer *self);
+
+/// Evaluates what is due, writes the epoch event if `log`, and shows progress,
+/// after step number `step`, the last one of an epoch or of the training.
+hfta_status hfta_trainer_finish_epoch(hfta_trainer *self, int64_t step,
+                                      bool log);
+
+/// Evaluates after the last step of an earlier run, if that run was interrupted
+/// before it logged the evaluation, or if the training is already complete, so
+/// that its results are returned.
+hfta_status hfta_trainer_finish_earlier_epoch(hfta_trainer *self);
 
 /// Runs `*steps` steps turn by turn; `*steps` becomes the number of steps done,
 /// which is lower if the training is to stop. `self->losses` receives the

@@ -30,10 +30,11 @@ typedef struct hfta_trainer_parts {
   part *list;
   uint32_t count;
   hfta_crew *crew;
-  pthread_mutex_t mutex; ///< protects the members below, and the parts'
-                         ///< `reached`
-  int64_t first;         ///< number of the window's first step
-  int64_t limit;         ///< number of the window's steps
+  const hfta_dataset *dataset; ///< the data that are evaluated
+  pthread_mutex_t mutex;       ///< protects the members below, and the parts'
+                               ///< `reached`
+  int64_t first;               ///< number of the window's first step
+  int64_t limit;               ///< number of the window's steps
   bool has_failed;
 } hfta_trainer_parts;
 
@@ -271,20 +272,25 @@ static void evaluate_part(void *argument, uint32_t index) {
   if (self->stopped)
     return;
   self->status = hfta_evaluate_dataset(
-      self->instance, &trainer->test, self->eval_losses, self->eval_metrics,
-      options->should_stop, options->should_stop_argument, &self->stopped);
+      self->instance, trainer->parts->dataset, self->eval_losses,
+      self->eval_metrics, options->should_stop, options->should_stop_argument,
+      &self->stopped);
   hfta_fleet_pass(self->model, 0);
   hfta_fleet_stand_up(self->model);
 }
 
-hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self, bool *stopped) {
-  const hfta_trainer_parts *parts = self->parts;
+hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self,
+                                        const hfta_dataset *dataset,
+                                        double *losses, double *metrics,
+                                        bool *stopped) {
+  hfta_trainer_parts *parts = self->parts;
+  parts->dataset = dataset;
   hfta_crew_do(parts->crew, evaluate_part, self);
   *stopped = false;
   for (uint32_t i = 0; i < parts->count; ++i)
     *stopped |= parts->list[i].stopped;
-  gather(self, offsetof(part, eval_losses), 1, self->result->eval_losses);
-  if (self->result->eval_metrics)
-    gather(self, offsetof(part, eval_metrics), 1, self->result->eval_metrics);
+  gather(self, offsetof(part, eval_losses), 1, losses);
+  if (metrics)
+    gather(self, offsetof(part, eval_metrics), 1, metrics);
   return find_status(self);
 }

@@ -25,9 +25,12 @@ void hfta_trainer_expect_parts(hfta_trainer *self);
 /// begun.
 hfta_status hfta_trainer_run_parts(hfta_trainer *self, int64_t *steps);
 
-/// Evaluates all parts' copies on the test data, into the training's result.
-/// `*stopped` becomes true if the training is to stop; the results are then
-/// incomplete.
-hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self, bool *stopped);
+/// Evaluates all parts' copies on a data set, into arrays with one value per
+/// copy; `metrics` may be NULL. `*stopped` becomes true if the training is to
+/// stop; the results are then incomplete.
+hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self,
+                                        const hfta_dataset *dataset,
+                                        double *losses, double *metrics,
+                                        bool *stopped);
 
 #endif // HFTA_SRC_TRAINING_TRAINER_PARTS_H

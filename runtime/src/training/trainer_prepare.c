@@ -31,6 +31,9 @@ static hfta_status check_options(hfta_trainer *self) {
                      "'%s' was compiled without training data", program->name);
   if (options->epochs > 0 && options->steps > 0)
     return hfta_fail(self->error, HFTA_USAGE, "give epochs or steps, not both");
+  hfta_status status = hfta_refuse_folds(program, self->error);
+  if (status != HFTA_OK)
+    return status;
   if (options->epochs <= 0 && options->steps <= 0 && program->epochs <= 0 &&
       program->steps <= 0)
     return hfta_fail(self->error, HFTA_USAGE,
@@ -85,12 +88,15 @@ static hfta_status open_data(hfta_trainer *self) {
   if (status != HFTA_OK)
     return status;
   self->steps_per_epoch = hfta_steps_per_epoch(&self->data.train);
-  self->evaluates = hfta_dataset_exists(program, HFTA_SPLIT_TEST) &&
-                    hfta_program_evaluates(program);
-  if (self->evaluates)
+  bool evaluates = hfta_program_evaluates(program);
+  self->validates = evaluates && hfta_program_validates(program);
+  if (self->validates)
+    status = hfta_check_evaluated(&self->data.validation, self->error);
+  self->tests = evaluates && hfta_dataset_exists(program, HFTA_SPLIT_TEST);
+  if (self->tests && status == HFTA_OK)
     status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
                                self->error);
-  if (self->evaluates && status == HFTA_OK)
+  if (self->tests && status == HFTA_OK)
     status = hfta_check_evaluated(&self->test, self->error);
   return status;
 }

@@ -24,6 +24,21 @@ static int64_t read_option(const char *text, const char *name,
   return otherwise;
 }
 
+static hfta_validation read_validation(const char *text) {
+  hfta_validation out = {
+      .share = (double)read_option(text, "validation_percent", 0) / 100,
+      .folds = read_option(text, "folds", 0),
+      .seed = read_option(text, "validation_seed", 0),
+      .every = read_option(text, "validation_every", 1),
+      .by_metric = read_option(text, "by_metric", 0) != 0,
+      .keeps_best = read_option(text, "keeps_best", 0) != 0,
+      .patience = read_option(text, "patience", 0),
+      .least = (double)read_option(text, "least_percent", 0) / 100,
+      .minutes = (double)read_option(text, "milliseconds", 0) / 60000};
+  out.direction = out.by_metric ? HFTA_MAXIMIZE : HFTA_MINIMIZE;
+  return out;
+}
+
 int main(int argc, char **argv) {
   const char *text = getenv("FAKE_OPTIONS");
   if (!text)
@@ -40,6 +55,8 @@ int main(int argc, char **argv) {
       .foreign = read_option(text, "foreign", 0) != 0,
       .curvature = read_option(text, "curvature", 0) != 0,
       .diverging = read_option(text, "diverging", 0) != 0,
+      .validation_files = read_option(text, "validation_files", 0) != 0,
+      .validation = read_validation(text),
       .cpu_features = read_option(text, "impossible_cpu", 0) ? "quantum" : ""};
   hfta_program *program = fake_program_make(&options);
   const hfta_program *const programs[] = {program};

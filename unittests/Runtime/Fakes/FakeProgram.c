@@ -359,7 +359,7 @@ static void add_tasks(fake *self, const fake_options *options) {
   }
 }
 
-static void add_data(fake *self) {
+static void add_data(fake *self, const fake_options *options) {
   self->fields[0] = (hfta_data_field){
       .name = "image",
       .tensor = FAKE_IMAGE,
@@ -370,6 +370,15 @@ static void add_data(fake *self) {
       .tensor = FAKE_LABEL,
       .train = {.format = HFTA_DATA_IDX, .path = "train-labels.idx"},
       .test = {.format = HFTA_DATA_IDX, .path = "test-labels.idx"}};
+  if (options->validation_files) {
+    self->fields[0].validation = (hfta_data_source){
+        .format = HFTA_DATA_IDX, .path = "validation-images.idx"};
+    self->fields[1].validation = (hfta_data_source){
+        .format = HFTA_DATA_IDX, .path = "validation-labels.idx"};
+  }
+  self->program.validation = options->validation;
+  if (options->validation.every == 0)
+    self->program.validation.every = 1;
   self->inputs[0] = (hfta_port){
       .name = "image", .tensor = FAKE_IMAGE, .model_name = "pixels"};
   self->outputs[0] = (hfta_port){.name = "net/logits:0",
@@ -493,7 +502,7 @@ hfta_program *fake_program_make(const fake_options *options) {
     make_spilled(self);
   add_launches(self);
   add_tasks(self, options);
-  add_data(self);
+  add_data(self, options);
   add_job(self, options);
   add_roles(program, options);
   program->segments = self->segments;

@@ -38,6 +38,8 @@ typedef struct fake_options {
   /// copies per turn. Programs with a preconditioner can't spill.
   int64_t spilled_copies;
   const char *cpu_features;
+  hfta_validation validation; ///< `every` of 0 is 1
+  uint32_t validation_files;  ///< the fields have files for validation
 } fake_options;
 
 /// Makes a program. Equal options give equal programs. The caller frees it by

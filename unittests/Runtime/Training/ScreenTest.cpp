@@ -187,8 +187,12 @@ TEST(Screen, TwoJobsOfTwoThreadsHaveATable) {
   std::thread second([&] {
     b.begin(screen.get(), 1);
     b.train(0, b.steps);
-    hfta_progress_epoch(&b.progress, b.steps, 1, b.losses.data(), tested,
-                        metrics);
+    hfta_epoch_results results = {};
+    results.epoch = 1;
+    results.train_losses = b.losses.data();
+    results.eval_losses = tested;
+    results.eval_metrics = metrics;
+    hfta_progress_epoch(&b.progress, b.steps, &results);
   });
   first.join();
   second.join();
@@ -325,8 +329,10 @@ TEST(Screen, LinesOfSeveralThreadsStayWhole) {
     job.begin(screen.get(), block);
     hfta_progress_note(&job.progress, "%s is here", job.program.name);
     job.train(0, job.steps);
-    hfta_progress_epoch(&job.progress, job.steps, 1, job.losses.data(),
-                        job.losses.data(), job.losses.data());
+    const double *losses = job.losses.data();
+    hfta_epoch_results results = {1,       0,      losses, nullptr,
+                                  nullptr, losses, losses};
+    hfta_progress_epoch(&job.progress, job.steps, &results);
     hfta_screen_finish(screen.get(), block, HFTA_SCREEN_DONE, job.steps);
   };
   std::thread first(train, std::ref(a), 0), second(train, std::ref(b), 1);

@@ -1,0 +1,20 @@
+//===- epoch_results.h - What is known after an epoch -------------*- C -*-===//
+
+#ifndef HFTA_SRC_TRAINING_EPOCH_RESULTS_H
+#define HFTA_SRC_TRAINING_EPOCH_RESULTS_H
+
+#include <stdint.h>
+
+/// The results of an epoch, or of its part up to a training's last step. Arrays
+/// have one value per copy and are borrowed.
+typedef struct hfta_epoch_results {
+  int64_t epoch;              ///< counted from 1
+  double seconds;             ///< how long the epoch took, without evaluations
+  const double *train_losses; ///< means over the epoch
+  // The following arrays are NULL if the data weren't evaluated after this
+  // epoch; metrics are NULL too if the job has none.
+  const double *validation_losses, *validation_metrics;
+  const double *eval_losses, *eval_metrics; ///< results on the test data
+} hfta_epoch_results;
+
+#endif // HFTA_SRC_TRAINING_EPOCH_RESULTS_H
