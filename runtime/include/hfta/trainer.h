@@ -38,6 +38,9 @@ typedef struct hfta_train_options {
   int64_t epochs;
   int64_t steps; ///< total number of steps, those before a resume included; 0:
                  ///< not given
+  /// The most minutes that are spent computing, those before a resume included;
+  /// 0: the program's limit, if it has one.
+  int64_t minutes;
   const char *log_path;   ///< path of the log; NULL: no log
   int64_t log_every;      ///< steps between entries of the log; 0:
                           ///< HFTA_DEFAULT_LOG_EVERY
@@ -82,6 +85,8 @@ typedef struct hfta_train_options {
 /// by hfta_train_result_free.
 typedef struct hfta_train_result {
   bool interrupted; ///< should_stop returned true
+  bool out_of_time; ///< the limit of minutes was reached before the last step
+  double minutes;   ///< this limit; 0: none
   bool saved;       ///< the checkpoint folder has a checkpoint of step `steps`
   int64_t steps;    ///< total number of steps done
   double *train_losses; ///< mean losses over the last epoch

@@ -38,11 +38,19 @@ hfta_status hfta_checkpoint_acquire(hfta_folder_lock *lock, const char *folder,
 /// other ranks to save a checkpoint.
 bool hfta_checkpoint_is_spread(const hfta_instance *instance);
 
+/// Further files of a checkpoint: `write` is called on the first rank and
+/// writes them into the folder before that gets its name.
+typedef struct hfta_checkpoint_addition {
+  hfta_status (*write)(void *argument, const char *folder, hfta_error *error);
+  void *argument;
+} hfta_checkpoint_addition;
+
 /// Does as hfta_checkpoint_save, for a caller that has the folder's lock. If
 /// the checkpoint is spread (hfta_checkpoint_is_spread), all ranks must call
-/// it.
+/// it. `addition` may be NULL.
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
-                                  const hfta_epoch_losses *epoch_losses);
+                                  const hfta_epoch_losses *epoch_losses,
+                                  const hfta_checkpoint_addition *addition);
 
 /// Removes all checkpoints in a folder. After a failure hfta_checkpoint_newest
 /// tells whether any checkpoint is left, as a folder may also be left under a

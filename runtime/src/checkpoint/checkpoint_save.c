@@ -23,6 +23,7 @@ typedef struct save {
   hfta_checkpoint_parts parts;
   hfta_tensor_view *views; ///< on rank 0: descriptions of a file's tensors
   const hfta_epoch_losses *epoch_losses;
+  const hfta_checkpoint_addition *addition; ///< NULL: none
   hfta_error *error;
 } save;
 
@@ -242,6 +243,9 @@ static hfta_status save_copies(save *self, const char *folder) {
 static hfta_status write_folder(save *self, const char *temporary,
                                 const char *final, const char *folder) {
   hfta_status status = save_copies(self, temporary);
+  if (status == HFTA_OK && self->addition)
+    status =
+        self->addition->write(self->addition->argument, temporary, self->error);
   if (status == HFTA_OK)
     status = hfta_folder_sync(temporary, self->error);
   if (status == HFTA_OK)
@@ -300,10 +304,13 @@ static hfta_status cannot_save(hfta_instance *instance, const char *folder,
 /// message is in `reason`. Leaves the message of any failure in the instance.
 static hfta_status save_after(hfta_instance *instance, const char *folder,
                               const hfta_epoch_losses *epoch_losses,
+                              const hfta_checkpoint_addition *addition,
                               hfta_status status, hfta_error *reason) {
   hfta_error own;
-  save self = {
-      .instance = instance, .epoch_losses = epoch_losses, .error = reason};
+  save self = {.instance = instance,
+               .epoch_losses = epoch_losses,
+               .addition = addition,
+               .error = reason};
   hfta_status created =
       hfta_checkpoint_parts_create(&self.parts, instance, &own);
   bool is_spread = self.parts.is_spread;
@@ -321,9 +328,10 @@ static hfta_status save_after(hfta_instance *instance, const char *folder,
 }
 
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
-                                  const hfta_epoch_losses *epoch_losses) {
+                                  const hfta_epoch_losses *epoch_losses,
+                                  const hfta_checkpoint_addition *addition) {
   hfta_error reason;
-  return save_after(instance, folder, epoch_losses, HFTA_OK, &reason);
+  return save_after(instance, folder, epoch_losses, addition, HFTA_OK, &reason);
 }
 
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
@@ -335,7 +343,7 @@ hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
     status = hfta_folder_make(folder, &reason);
   if (instance->communicator->rank == 0 && status == HFTA_OK)
     status = hfta_folder_lock_take(&lock, folder, true, &reason);
-  status = save_after(instance, folder, epoch_losses, status, &reason);
+  status = save_after(instance, folder, epoch_losses, NULL, status, &reason);
   hfta_folder_unlock(&lock);
   return status;
 }

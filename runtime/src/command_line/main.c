@@ -46,8 +46,9 @@ static bool can_export(const hfta_program *program) {
 
 static const command commands[] = {
     {"train",
-     "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
-     "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
+     "[--data DIR] [--epochs N | --steps N] [--minutes M]\n"
+     "           [--log FILE.jsonl] [--log-every N]\n"
+     "           [--checkpoint DIR [--every N] [--keep N]]\n"
      "           [--resume | --overwrite] [--only K,K] [--threads N]\n"
      "           [--device DEVICE] [--ranks auto|1] [--mpi LIBRARY]\n"
      "           [--rank-timeout S] [--no-progress]\n"

@@ -36,6 +36,28 @@ static void print_interrupted(const hfta_invocation *invocation,
   hfta_screen_end_output(invocation->screen);
 }
 
+/// Says after which step the limit of minutes has ended the training, and where
+/// its checkpoint is.
+static void print_out_of_time(const hfta_invocation *invocation,
+                              const hfta_train_arguments *arguments,
+                              const hfta_train_result *result) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  hfta_screen_begin_output(invocation->screen);
+  fprintf(stderr, "%s: the limit of %g minutes ended %s%safter step %lld",
+          invocation->binary, result->minutes,
+          invocation->tells_job ? invocation->job : "",
+          invocation->tells_job ? " " : "", (long long)result->steps);
+  if (result->saved)
+    fprintf(stderr,
+            "; saved %s/%s: train --resume --minutes M goes on until M minutes "
+            "in total\n",
+            arguments->options.checkpoint,
+            hfta_checkpoint_name(result->steps, name));
+  else
+    fprintf(stderr, "; nothing saved: no --checkpoint was given\n");
+  hfta_screen_end_output(invocation->screen);
+}
+
 /// Names the checkpoint that a failed training has saved.
 static void print_saved(const hfta_invocation *invocation,
                         const hfta_train_arguments *arguments,
@@ -131,6 +153,8 @@ static int report(const hfta_invocation *invocation,
                                 "end of the training", &nothing,
                                 hfta_instance_error(instance));
     code = find_signal(arguments);
+  } else if (result->out_of_time) {
+    print_out_of_time(invocation, arguments, result);
   } else if (hfta_is_first_rank(invocation)) {
     code = print_results(invocation, arguments, instance, result);
   }

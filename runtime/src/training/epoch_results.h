@@ -3,6 +3,7 @@
 #ifndef HFTA_SRC_TRAINING_EPOCH_RESULTS_H
 #define HFTA_SRC_TRAINING_EPOCH_RESULTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The results of an epoch, or of its part up to a training's last step. Arrays
@@ -15,6 +16,8 @@ typedef struct hfta_epoch_results {
   // epoch; metrics are NULL too if the job has none.
   const double *validation_losses, *validation_metrics;
   const double *eval_losses, *eval_metrics; ///< results on the test data
+  const bool *tested; ///< the copies that have results on the test data; NULL:
+                      ///< those that run
 } hfta_epoch_results;
 
 #endif // HFTA_SRC_TRAINING_EPOCH_RESULTS_H

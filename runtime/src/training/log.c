@@ -114,11 +114,19 @@ static void write_list(hfta_json_writer *writer, const hfta_log *log,
   hfta_json_end_array(writer);
 }
 
-/// Writes a list of results, with the digits that the job's precision needs.
+/// Writes a list of the results of some copies, with the digits that the job's
+/// precision needs.
+static void write_numbers_of(hfta_json_writer *writer, const hfta_log *log,
+                             const char *key, const double *values,
+                             const bool *live) {
+  write_list(writer, log, key, values,
+             (hfta_element_type)log->program->precision, live);
+}
+
+/// Writes a list of the results of the copies that run.
 static void write_numbers(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const double *values) {
-  write_list(writer, log, key, values,
-             (hfta_element_type)log->program->precision, log->span.live);
+  write_numbers_of(writer, log, key, values, log->span.live);
 }
 
 /// Ends the line, flushes it to the system, and releases the mutex.
@@ -263,18 +271,18 @@ hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
   return finish_line(log, &writer, error);
 }
 
-/// Writes losses and metrics on some data, unless they are NULL. `data` is the
-/// prefix of their names.
+/// Writes the losses and metrics of some copies on some data, unless they are
+/// NULL. `data` is the prefix of their names.
 static void write_evaluation(hfta_json_writer *writer, const hfta_log *log,
                              const char *data, const double *losses,
-                             const double *metrics) {
+                             const double *metrics, const bool *live) {
   char name[128];
   snprintf(name, sizeof(name), "%s_loss", data);
   if (losses)
-    write_numbers(writer, log, name, losses);
+    write_numbers_of(writer, log, name, losses, live);
   snprintf(name, sizeof(name), "%s_%s", data, log->program->metric);
   if (metrics)
-    write_numbers(writer, log, name, metrics);
+    write_numbers_of(writer, log, name, metrics, live);
 }
 
 hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
@@ -286,9 +294,10 @@ hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
   hfta_json_put_integer(&writer, "epoch", results->epoch);
   write_numbers(&writer, log, "train_loss", results->train_losses);
   write_evaluation(&writer, log, "validation", results->validation_losses,
-                   results->validation_metrics);
+                   results->validation_metrics, log->span.live);
   write_evaluation(&writer, log, "eval", results->eval_losses,
-                   results->eval_metrics);
+                   results->eval_metrics,
+                   results->tested ? results->tested : log->span.live);
   hfta_json_key(&writer, "seconds");
   hfta_json_number(&writer, results->seconds, HFTA_F32);
   return finish_line(log, &writer, error);

@@ -30,8 +30,10 @@ static hfta_status save_checkpoint(hfta_trainer *self, int64_t step) {
   if (!options->checkpoint || self->saved_step == step ||
       !(leads || hfta_checkpoint_is_spread(self->instance)))
     return HFTA_OK;
+  const hfta_checkpoint_addition addition = {hfta_trainer_save_standings, self};
   hfta_status status = hfta_checkpoint_write(
-      self->instance, options->checkpoint, self->epoch_losses);
+      self->instance, options->checkpoint, self->epoch_losses,
+      self->follows ? &addition : NULL);
   self->can_save = status == HFTA_OK;
   if (status != HFTA_OK)
     return status;
@@ -135,28 +137,48 @@ static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   return status;
 }
 
+static bool is_stopped(const hfta_trainer *self) {
+  return self->result->interrupted || self->result->out_of_time;
+}
+
+/// Notes why the training ends after a step, if it `stops` before it is
+/// complete.
+static void note_stop(hfta_trainer *self, int64_t step, bool stops) {
+  if (!stops || hfta_trainer_is_complete(self, step))
+    return;
+  bool is_asked = self->failure.code != HFTA_OK ||
+                  hfta_trainer_is_asked_to_stop(self) ||
+                  !hfta_trainer_is_out_of_time(self);
+  if (is_asked)
+    self->result->interrupted = true;
+  else if (!self->result->interrupted)
+    self->result->out_of_time = true;
+}
+
 static hfta_status run_steps(hfta_trainer *self) {
   int64_t step = self->first_step;
-  self->epoch_begin = hfta_now();
+  self->epoch_begin = self->clock = hfta_now();
   hfta_status status = hfta_trainer_finish_earlier_epoch(self);
   if (self->trace)
     hfta_instance_observe(self->instance, hfta_trace_observer(self->trace));
-  while (step < self->total_steps && status == HFTA_OK &&
-         !self->result->interrupted) {
+  // A training that goes on may have no time left.
+  if (status == HFTA_OK && !self->result->interrupted)
+    note_stop(self, step, hfta_trainer_is_out_of_time(self));
+  while (!hfta_trainer_is_complete(self, step) && status == HFTA_OK &&
+         !is_stopped(self)) {
     int64_t before = step;
     status = take_turn(self, &step);
-    bool last = step == self->total_steps;
-    bool ends = last || step % self->steps_per_epoch == 0;
+    bool ends = step == self->total_steps || step % self->steps_per_epoch == 0;
     if (status == HFTA_OK && ends && step > before)
       status = hfta_trainer_finish_epoch(self, step, true);
+    bool last = hfta_trainer_is_complete(self, step);
     bool stops = hfta_team_is_alone(&self->team)
                      ? hfta_trainer_should_stop(self)
                      : self->team.stops;
-    if (!last && stops)
-      self->result->interrupted = true;
+    note_stop(self, step, stops);
     if (status == HFTA_OK)
       status = write_trace(self, false);
-    bool due = last || self->result->interrupted ||
+    bool due = last || is_stopped(self) ||
                (self->options->every > 0 && step % self->options->every == 0);
     if (status == HFTA_OK && due && step > self->first_step) {
       hfta_fleet_stand_up(self->options->model);
@@ -184,7 +206,8 @@ static hfta_status train(hfta_trainer *self) {
                       self->first_step, self->total_steps,
                       options->log_every ? options->log_every
                                          : HFTA_DEFAULT_LOG_EVERY);
-  self->progress.state.live = hfta_instance_live(self->instance);
+  self->progress.state.live =
+      self->follows ? self->runs : hfta_instance_live(self->instance);
   hfta_progress_join(&self->progress, options->screen, options->screen_block);
   hfta_trainer_announce(self);
   hfta_fleet_expect(options->model, self->first_step,
@@ -219,6 +242,9 @@ hfta_status hfta_train(hfta_instance *instance,
       .error = hfta_instance_error(instance)};
   hfta_status status = train(&self);
   hfta_trainer_stop_feed(&self.feeding);
+  hfta_status chosen = hfta_trainer_choose_all(&self);
+  if (status == HFTA_OK)
+    status = chosen;
   hfta_trainer_close_parts(&self);
   if (self.trace)
     hfta_instance_observe(instance, NULL);
@@ -227,6 +253,9 @@ hfta_status hfta_train(hfta_instance *instance,
   hfta_folder_unlock(&self.lock);
   hfta_training_data_close(&self.data);
   hfta_dataset_close(&self.test);
+  hfta_standings_close(&self.standings);
+  free(self.chosen);
+  free(self.runs);
   free(self.losses);
   free(self.epoch_losses);
   free(self.rates);

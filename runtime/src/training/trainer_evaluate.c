@@ -57,14 +57,23 @@ static hfta_status evaluate(hfta_trainer *self, const hfta_dataset *dataset,
   return status;
 }
 
-/// Returns whether the validation data are evaluated after a step that ends an
-/// epoch or the training.
-static bool is_validated(const hfta_trainer *self, int64_t step) {
-  int64_t every = self->program->validation.every;
-  if (!self->validates)
-    return false;
-  return step == self->total_steps || every <= 1 ||
-         hfta_trainer_epoch(self, step) % every == 0;
+/// Evaluates the validation data. If the training is complete, results are
+/// those of all copies, also of those that have stopped before.
+static hfta_status validate(hfta_trainer *self, int64_t step, bool is_complete,
+                            bool *stopped) {
+  hfta_train_result *result = self->result;
+  hfta_status status = is_complete ? hfta_trainer_choose_all(self) : HFTA_OK;
+  if (status == HFTA_OK)
+    status = evaluate(self, &self->data.validation, &result->validation_losses,
+                      &result->validation_metrics, stopped);
+  if (status != HFTA_OK || *stopped)
+    return status;
+  hfta_trainer_note_scores(self, step);
+  // If this evaluation has ended the training, because no copy goes on, it is
+  // repeated for all copies.
+  return is_complete || !hfta_trainer_is_complete(self, step)
+             ? HFTA_OK
+             : validate(self, step, /*is_complete=*/true, stopped);
 }
 
 /// Evaluates the data that are due after a step, and notes them in `out`.
@@ -72,14 +81,14 @@ static hfta_status evaluate_due(hfta_trainer *self, int64_t step,
                                 hfta_epoch_results *out, bool *stopped) {
   hfta_train_result *result = self->result;
   hfta_status status = HFTA_OK;
-  if (is_validated(self, step)) {
-    status = evaluate(self, &self->data.validation, &result->validation_losses,
-                      &result->validation_metrics, stopped);
+  bool is_complete = hfta_trainer_is_complete(self, step);
+  if (self->validates && (is_complete || hfta_trainer_is_due(self, step))) {
+    status = validate(self, step, is_complete, stopped);
     out->validation_losses = result->validation_losses;
     out->validation_metrics = result->validation_metrics;
   }
   bool is_tested =
-      self->tests && (!self->validates || step == self->total_steps);
+      self->tests && (!self->validates || hfta_trainer_is_complete(self, step));
   if (status == HFTA_OK && !*stopped && is_tested) {
     status = evaluate(self, &self->test, &result->eval_losses,
                       &result->eval_metrics, stopped);
@@ -89,11 +98,26 @@ static hfta_status evaluate_due(hfta_trainer *self, int64_t step,
   return status;
 }
 
+/// Tells the user which copies have stopped after a step.
+static void announce_stopped(hfta_trainer *self, int64_t step) {
+  const hfta_validation *by = &self->program->validation;
+  for (int64_t copy = 0; self->follows && copy < self->program->copies; ++copy)
+    if (self->standings.stopped_after[copy] == step)
+      hfta_progress_note(
+          &self->progress,
+          "copy %lld stops after step %lld: no better validation %s for %lld "
+          "evaluations",
+          (long long)copy, (long long)step,
+          by->by_metric ? self->program->metric : "loss",
+          (long long)by->patience);
+}
+
 hfta_status hfta_trainer_finish_epoch(hfta_trainer *self, int64_t step,
                                       bool log) {
   hfta_epoch_results results = {.epoch = hfta_trainer_epoch(self, step),
                                 .seconds = hfta_now() - self->epoch_begin,
-                                .train_losses = self->result->train_losses};
+                                .train_losses = self->result->train_losses,
+                                .tested = self->chosen};
   bool stopped = false;
   hfta_trainer_find_train_losses(self);
   hfta_status status = evaluate_due(self, step, &results, &stopped);
@@ -101,11 +125,17 @@ hfta_status hfta_trainer_finish_epoch(hfta_trainer *self, int64_t step,
     self->result->interrupted = true;
   if (status != HFTA_OK || stopped)
     return status;
+  // Copies that stop now still have values.
+  hfta_trainer_find_runs(self, step);
   if (log)
     status = hfta_trainer_after_logging(
         self, hfta_log_epoch(self->log, &results, self->error));
   if (status == HFTA_OK && log)
     hfta_progress_epoch(&self->progress, step, &results);
+  if (status == HFTA_OK && log)
+    announce_stopped(self, step);
+  if (status == HFTA_OK && !hfta_trainer_is_complete(self, step))
+    status = hfta_trainer_choose_running(self, step + 1);
   self->epoch_begin = hfta_now();
   return status;
 }
@@ -119,7 +149,14 @@ hfta_status hfta_trainer_finish_earlier_epoch(hfta_trainer *self) {
                        &lacks_epoch, sizeof(lacks_epoch), self->error);
   if (status != HFTA_OK)
     return status;
-  if (!lacks_epoch && step < self->total_steps)
+  // Without a log, the standings say that an evaluation is missing.
+  bool lacks_scores = self->follows && self->program->validation.patience > 0 &&
+                      hfta_trainer_is_due(self, step) &&
+                      self->standings.evaluated_step < step;
+  if (!lacks_epoch && !lacks_scores && !hfta_trainer_is_complete(self, step))
     return HFTA_OK;
-  return hfta_trainer_finish_epoch(self, step, lacks_epoch);
+  // Copies that have stopped after this very step have results too.
+  status = hfta_trainer_choose_running(self, step);
+  return status == HFTA_OK ? hfta_trainer_finish_epoch(self, step, lacks_epoch)
+                           : status;
 }

@@ -10,6 +10,7 @@
 #include "trace/trace.h"
 #include "training/log.h"
 #include "training/progress.h"
+#include "training/standings.h"
 #include "training/team.h"
 
 /// A thread that reads batches ahead for an instance.
@@ -55,6 +56,13 @@ typedef struct hfta_trainer {
   double *dampings; ///< the preconditioner's dampings, one per copy; NULL: no
                     ///< preconditioner
   hfta_update_report *reports; ///< the reports of the last update, one per copy
+  hfta_standings standings;    ///< open if `follows`
+  bool follows;   ///< whether there is patience or a limit of minutes
+  bool *chosen;   ///< the copies that this run trains
+  bool *runs;     ///< those of them that train in the present epoch, as their
+                  ///< patience hasn't ended
+  double minutes; ///< limit of the time spent computing; 0: none
+  double clock;   ///< time (hfta_now) from which this run's time counts
   double epoch_begin; ///< time (hfta_now) at which the epoch or this run began
   hfta_error *error;  ///< the instance's error
 } hfta_trainer;
@@ -110,9 +118,46 @@ hfta_status hfta_trainer_take_rates(hfta_trainer *self,
 hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
                                     const void *const **inputs);
 
-/// Returns whether this rank wants to stop: its caller has asked for it, or a
-/// failure was postponed.
+/// Returns whether the caller has asked for the training to stop.
+bool hfta_trainer_is_asked_to_stop(const hfta_trainer *self);
+
+/// Returns whether this rank wants to stop: its caller has asked for it, the
+/// limit of minutes is reached, or a failure was postponed.
 bool hfta_trainer_should_stop(const hfta_trainer *self);
+
+/// Returns whether the limit of minutes is reached.
+bool hfta_trainer_is_out_of_time(const hfta_trainer *self);
+
+/// Returns whether nothing is left to train after step number `step`: it is the
+/// last one, or the patience of all copies has ended.
+bool hfta_trainer_is_complete(const hfta_trainer *self, int64_t step);
+
+/// Checks that patience and a limit of minutes are possible, and allocates what
+/// they need.
+hfta_status hfta_trainer_open_standings(hfta_trainer *self);
+
+/// Sets `runs` to the copies whose patience hasn't ended before step number
+/// `step`.
+void hfta_trainer_find_runs(hfta_trainer *self, int64_t step);
+
+/// Does so, and lets these copies run. If there are none, the instance's copies
+/// stay as they are.
+hfta_status hfta_trainer_choose_running(hfta_trainer *self, int64_t step);
+
+/// Lets all copies run that this run trains, as for evaluations at its end.
+hfta_status hfta_trainer_choose_all(hfta_trainer *self);
+
+/// Returns whether an evaluation of the validation data is due after a step, by
+/// the number of its epoch.
+bool hfta_trainer_is_due(const hfta_trainer *self, int64_t step);
+
+/// Writes the standings into a checkpoint (hfta_checkpoint_addition).
+hfta_status hfta_trainer_save_standings(void *argument, const char *folder,
+                                        hfta_error *error);
+
+/// Notes the scores of an evaluation of the validation data after step number
+/// `step`, which ends copies' patience.
+void hfta_trainer_note_scores(hfta_trainer *self, int64_t step);
 
 /// Handles the status of writing to the log. If the log is a pipe without a
 /// reader, the training stops as for the signal SIGPIPE, unless that is

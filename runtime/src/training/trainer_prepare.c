@@ -6,6 +6,7 @@
 #include "instance/instance_impl.h"
 #include "instance/share_state.h"
 #include "schedule/window.h"
+#include "system/path.h"
 #include "training/evaluate.h"
 #include "training/trainer_parts.h"
 
@@ -183,6 +184,17 @@ static void count_epoch_losses(hfta_trainer *self) {
           step > 0 ? (step - 1) % self->steps_per_epoch + 1 : 0;
 }
 
+static hfta_status load_standings(hfta_trainer *self) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  hfta_path folder;
+  hfta_status status =
+      hfta_path_format(&folder, self->error, "%s/%s", self->options->checkpoint,
+                       hfta_checkpoint_name(self->saved_step, name));
+  return status == HFTA_OK
+             ? hfta_standings_load(&self->standings, folder.text, self->error)
+             : status;
+}
+
 /// Loads the checkpoint that the first rank has found, on all ranks. Other
 /// ranks need no access to its folder.
 static hfta_status load_beginning(hfta_trainer *self) {
@@ -195,17 +207,22 @@ static hfta_status load_beginning(hfta_trainer *self) {
   self->first_step = hfta_instance_steps(self->instance);
   if (status == HFTA_OK)
     count_epoch_losses(self);
-  return status;
+  if (status == HFTA_OK && self->follows && self->saved_step >= 0)
+    status = load_standings(self);
+  return status == HFTA_OK
+             ? hfta_trainer_choose_running(self, self->first_step + 1)
+             : status;
 }
 
 static hfta_status open_log(hfta_trainer *self) {
-  hfta_log_span span = {.steps_done = self->first_step,
-                        .total_steps = self->total_steps,
-                        .steps_per_epoch = self->steps_per_epoch,
-                        .resumed = self->options->resume,
-                        .file = self->options->log_file,
-                        .job = self->options->job,
-                        .live = hfta_instance_live(self->instance)};
+  hfta_log_span span = {
+      .steps_done = self->first_step,
+      .total_steps = self->total_steps,
+      .steps_per_epoch = self->steps_per_epoch,
+      .resumed = self->options->resume,
+      .file = self->options->log_file,
+      .job = self->options->job,
+      .live = self->follows ? self->runs : hfta_instance_live(self->instance)};
   const char *path =
       hfta_team_leads(&self->team) ? self->options->log_path : NULL;
   return hfta_log_open(self->program, path, &span, &self->log, self->error);
@@ -330,6 +347,8 @@ hfta_status hfta_trainer_prepare(hfta_trainer *self) {
     status = hfta_trainer_open_parts(self);
   if (status == HFTA_OK)
     status = open_data(self);
+  if (status == HFTA_OK)
+    status = hfta_trainer_open_standings(self);
   if (status == HFTA_OK)
     status = compare_data(self);
   if (status == HFTA_OK)

@@ -11,11 +11,15 @@ int64_t hfta_trainer_log_every(const hfta_trainer *self) {
   return every ? every : HFTA_DEFAULT_LOG_EVERY;
 }
 
-bool hfta_trainer_should_stop(const hfta_trainer *self) {
+bool hfta_trainer_is_asked_to_stop(const hfta_trainer *self) {
   const hfta_train_options *options = self->options;
-  return self->failure.code != HFTA_OK ||
-         (options->should_stop &&
-          options->should_stop(options->should_stop_argument));
+  return options->should_stop &&
+         options->should_stop(options->should_stop_argument);
+}
+
+bool hfta_trainer_should_stop(const hfta_trainer *self) {
+  return self->failure.code != HFTA_OK || hfta_trainer_is_out_of_time(self) ||
+         hfta_trainer_is_asked_to_stop(self);
 }
 
 /// Returns whether a checkpoint of the steps done in this run needs parts of
@@ -49,7 +53,9 @@ void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
   const bool *live = hfta_instance_live(self->instance);
   for (int64_t copy = 0; copy < self->program->copies; ++copy) {
     hfta_epoch_losses *own = &self->epoch_losses[copy];
-    if (begins_epoch)
+    // A copy that has stopped keeps the losses of its last epoch.
+    if (begins_epoch &&
+        !(self->follows && self->standings.stopped_after[copy] > 0))
       *own = (hfta_epoch_losses){0.0, 0};
     if (!live[copy])
       continue;

@@ -331,7 +331,7 @@ TEST(Screen, LinesOfSeveralThreadsStayWhole) {
     job.train(0, job.steps);
     const double *losses = job.losses.data();
     hfta_epoch_results results = {1,       0,      losses, nullptr,
-                                  nullptr, losses, losses};
+                                  nullptr, losses, losses, nullptr};
     hfta_progress_epoch(&job.progress, job.steps, &results);
     hfta_screen_finish(screen.get(), block, HFTA_SCREEN_DONE, job.steps);
   };
