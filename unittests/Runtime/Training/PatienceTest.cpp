@@ -233,6 +233,38 @@ TEST_F(Patience, ACopyOfNanStops) {
       << log;
 }
 
+TEST_F(Patience, CopiesThatTakeTurnsStopAlike) {
+  std::vector<std::string> expected;
+  for (int64_t spilled : {0, 1, 2}) {
+    fake_options fake = defaultOptions();
+    fake.takes_turns = 1;
+    fake.spilled_copies = spilled;
+    fake.validation.share = 0.2;
+    fake.validation.by_metric = 1;
+    fake.validation.direction = HFTA_MAXIMIZE;
+    fake.validation.patience = 2;
+    ProgramPointer program = makeProgram(fake);
+    InstancePointer instance = makeInstance(program.get());
+    hfta_train_options train = {};
+    hfta_train_result result;
+    train.data_root = data.root.c_str();
+    train.epochs = 12;
+    ASSERT_EQ(hfta_train(instance.get(), &train, &result), HFTA_OK)
+        << hfta_instance_message(instance.get());
+    std::vector<std::string> states = {std::to_string(result.steps)};
+    for (int copy = 0; copy < 3; ++copy) {
+      states.push_back(stateOf(instance.get(), copy));
+      states.push_back(std::to_string(result.eval_losses[copy]));
+      states.push_back(std::to_string(result.validation_losses[copy]));
+      states.push_back(std::to_string(result.train_losses[copy]));
+    }
+    hfta_train_result_free(&result);
+    if (expected.empty())
+      expected = states;
+    EXPECT_EQ(states, expected) << spilled;
+  }
+}
+
 TEST_F(Patience, ShowsWhatStops) {
   RunOptions options;
   options.fake = validation + "patience=1 least_percent=100";
