@@ -35,6 +35,8 @@ static void print_validation(const hfta_program *program) {
            (long long)own->seed);
   else if (hfta_program_validates(program))
     printf("validation files of their own\n");
+  if (own->minutes > 0)
+    printf("ends after %g minutes\n", own->minutes);
 }
 
 static void print_job(const hfta_program *program) {

@@ -82,6 +82,10 @@ static void put_job(hfta_json_writer *writer, const hfta_program *program) {
                        hfta_learning_rate_name(program->learning_rate.kind));
   hfta_json_put_string(writer, "metric", program->metric);
   hfta_json_put_string(writer, "cpu_features", program->cpu_features);
+  if (program->validation.minutes > 0) {
+    hfta_json_key(writer, "minutes");
+    hfta_json_number(writer, program->validation.minutes, HFTA_F64);
+  }
   hfta_json_key(writer, "step_seconds");
   if (program->step_seconds > 0)
     hfta_json_number(writer, program->step_seconds, HFTA_F64);

@@ -73,7 +73,7 @@ static hfta_status compare_data(hfta_trainer *self) {
   hfta_communicator *communicator = self->team.communicator;
   hfta_status status =
       hfta_compare_samples(communicator, &self->data.train, self->error);
-  if (status == HFTA_OK)
+  if (status == HFTA_OK && self->data.validation.sources)
     status =
         hfta_compare_samples(communicator, &self->data.validation, self->error);
   return status == HFTA_OK

@@ -331,6 +331,12 @@ TEST_F(Patience, ALimitOfTimeNeedsNoValidation) {
   EXPECT_NE(outcome.err.find("; nothing saved: no --checkpoint was given\n"),
             std::string::npos)
       << outcome.err;
+  EXPECT_NE(runBinary({"info", "--json"}, options).out.find("\"minutes\":1.6"),
+            std::string::npos);
+  EXPECT_NE(runBinary({"info"}, options)
+                .out.find("\nends after 1.66667e-05 "
+                          "minutes\n"),
+            std::string::npos);
 }
 
 TEST(Standings, KeepExactNumbers) {
