@@ -295,6 +295,12 @@ static void addWrapper(llvm::Module &module, llvm::StringRef name,
 }
 
 void CodeGenerator::addLibrary(llvm::StringRef name) {
+  if (llvm::GlobalVariable *commands =
+          module->getNamedGlobal(kSearchCommandsSymbol)) {
+    commands->replaceAllUsesWith(
+        llvm::ConstantPointerNull::get(commands->getType()));
+    commands->eraseFromParent();
+  }
   addWrapper(*module, (name + "_create").str(), "hfta_instance_create", "i",
              "pp", module->getNamedGlobal(kProgramSymbol));
   for (const LibraryFunction &function : libraryFunctions)

@@ -472,6 +472,11 @@ def make_paced_rows():
     for device in ("paced", "paced:"):
         yield sweep(f"times of tasks: '{device}'", 2, "paced:costs.json",
                     options=["bench", "--device", device])
+    for words in (["train", "--control", "-"], ["train", "--trials", "3"],
+                  ["train", "--replay", "0"], ["train", "--fold", "1"], ["eval", "--best"],
+                  ["export", "--trial", "9" * 20]):
+        yield sweep(f"without a search, {words[1]} of {words[0]}", 2,
+                    f"unknown option '{words[1]}'", options=words)
     for command in (["train"], ["eval"],
                     ["run", "--output", "out", "--input", "a=b.npy"]):
         yield sweep(f"times of tasks for {command[0]}", 2, "'paced'", "'bench'",

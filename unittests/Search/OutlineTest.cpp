@@ -17,7 +17,7 @@ struct Outline : testing::Test {
   hfta_search_setting settings[2] = {
       {"rate", HFTA_CHOICE, 0, 0, 0, 0, kChoices, 3, HFTA_NO_ZIP},
       {"lr", HFTA_LOG_UNIFORM, 0, 1e-3, 1e-1, 0, nullptr, 0, HFTA_NO_ZIP}};
-  hfta_search search = {settings, 2, 81, {}, halvingRule(9)};
+  hfta_search search = {settings, 2, 81, {}, halvingRule(9), nullptr};
   hfta_error error = {};
 
   Outline() { search.sampler = {HFTA_SAMPLER_RANDOM, HFTA_MINIMIZE, 1, 10, 8}; }

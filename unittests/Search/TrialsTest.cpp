@@ -478,3 +478,37 @@ TEST(Trials, AWithdrawnTrialIsNoDonor) {
       EXPECT_NE(leg.donor, 0);
   }
 }
+
+// Trials that are added later don't change what is decided about the others.
+TEST(Trials, AddedTrialsAreABracketOfTheirOwn) {
+  Search::Score score = scoresOfSeed(7);
+  for (int64_t after : {0, 3, 9, 11, 13}) {
+    Search plain(halvingRule(9), 9, score), added(halvingRule(9), 9, score);
+    plain.run();
+    for (int64_t i = 0; i < after; ++i)
+      EXPECT_TRUE(added.step());
+    ASSERT_EQ(hfta_trials_add(added.get(), 6, 0, nullptr), HFTA_OK);
+    ASSERT_EQ(hfta_trials_add(added.get(), 1, 3, nullptr), HFTA_OK);
+    EXPECT_EQ(hfta_trials_count(added.get()), 16);
+    added.run(4);
+    EXPECT_TRUE(hfta_trials_over(added.get()));
+    Ends expected = endsOf(plain.decisions()), ends = endsOf(added.decisions());
+    modelHalving(9, 15, {1, 3, 9}, 3, score, expected);
+    modelHalving(15, 16, {9}, 3, score, expected);
+    EXPECT_EQ(ends, expected) << after;
+    for (const hfta_leg &leg : added.legs)
+      if (leg.trial == 15)
+        EXPECT_EQ(leg.from, 3);
+  }
+}
+
+TEST(Trials, RefusesTrialsThatCantBeAdded) {
+  Search::Score score = scoresOfSeed(7);
+  Search halving(halvingRule(9), 9, score), asha(ashaRule(9, 3), 9, score),
+      population(populationRule(3), 9, score);
+  EXPECT_EQ(hfta_trials_add(asha.get(), 1, 0, nullptr), HFTA_UNSUPPORTED);
+  EXPECT_EQ(hfta_trials_add(population.get(), 1, 0, nullptr), HFTA_UNSUPPORTED);
+  EXPECT_EQ(hfta_trials_add(halving.get(), 0, 0, nullptr), HFTA_INVALID_INPUT);
+  EXPECT_EQ(hfta_trials_add(halving.get(), 1, 9, nullptr), HFTA_INVALID_INPUT);
+  EXPECT_EQ(hfta_trials_add(halving.get(), 1, 8, nullptr), HFTA_OK);
+}

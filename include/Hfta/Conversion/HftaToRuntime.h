@@ -20,6 +20,11 @@ namespace mlir::hfta {
 /// it.
 inline constexpr llvm::StringLiteral kImagesSymbol = "hfta_images";
 
+/// The runtime's constant to which the table of a job with a search refers, so
+/// that only such a program is linked with the code for searches.
+inline constexpr llvm::StringLiteral kSearchCommandsSymbol =
+    "hfta_search_commands";
+
 } // namespace mlir::hfta
 
 #endif // HFTA_CONVERSION_HFTATORUNTIME_H

@@ -5,6 +5,7 @@
 
 #include "SearchTable.h"
 
+#include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Dialect/Hfta/Job/JobSearch.h"
 
 using namespace mlir;
@@ -78,13 +79,15 @@ static StructRecord<hfta_rule> makeRule(const hfta_rule &rule) {
 FlatSymbolRefAttr hfta::buildSearch(const Job &job, ConstantTables &tables) {
   if (!job.hasSearch())
     return {};
-  Record row = StructRecord<hfta_search>()
-                   .set(&hfta_search::settings,
-                        buildSettings(getSearchSettings(job), tables))
-                   .set(&hfta_search::setting_count,
-                        static_cast<int64_t>(job.search.settings.size()))
-                   .set(&hfta_search::trials, job.search.sampler.trials)
-                   .set(&hfta_search::sampler, makeSampler(getSampler(job)))
-                   .set(&hfta_search::rule, makeRule(getRule(job)));
+  Record row =
+      StructRecord<hfta_search>()
+          .set(&hfta_search::settings,
+               buildSettings(getSearchSettings(job), tables))
+          .set(&hfta_search::setting_count,
+               static_cast<int64_t>(job.search.settings.size()))
+          .set(&hfta_search::trials, job.search.sampler.trials)
+          .set(&hfta_search::sampler, makeSampler(getSampler(job)))
+          .set(&hfta_search::rule, makeRule(getRule(job)))
+          .set(&hfta_search::commands, tables.external(kSearchCommandsSymbol));
   return tables.table("search", row);
 }

@@ -80,6 +80,13 @@ void JobAnalyzer::checkScores() {
                       "leave one of them out");
     diagnostics.note(info.validationRange, "the part is here");
   }
+  bool keepsScores = info.job.keep == "best" || info.job.keepPatience > 0;
+  const Clause *keep = train.find("keep");
+  if (keep && keepsScores && info.job.search.rule.kind == "pbt")
+    diagnostics.error(keep->range,
+                      "'keep best' and 'patience' can't be combined with the "
+                      "rule 'pbt'",
+                      "pbt goes on with the last weights of its best trials");
   if (info.foldsRange.isValid() && !searches())
     diagnostics.error(info.foldsRange,
                       "'folds' needs a clause 'search', whose trials it scores",
@@ -89,8 +96,7 @@ void JobAnalyzer::checkScores() {
   const Clause *user = train.find("search");
   if (const Clause *objective = train.find("objective"); !user && objective)
     user = objective;
-  bool keeps = info.job.keep == "best" || info.job.keepPatience > 0;
-  if (!user && keeps)
+  if (!user && keepsScores)
     user = train.find("keep");
   if (user)
     diagnostics.error(user->keyword.range,

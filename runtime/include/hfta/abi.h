@@ -150,7 +150,8 @@
   M(s, every)                                                                  \
   M(s, percentile) M(s, quantile) M(s, resample) M(s, factors) M(s, seed)
 #define HFTA_ABI_SEARCH(M, s)                                                  \
-  M(s, settings) M(s, setting_count) M(s, trials) M(s, sampler) M(s, rule)
+  M(s, settings)                                                               \
+  M(s, setting_count) M(s, trials) M(s, sampler) M(s, rule) M(s, commands)
 #define HFTA_ABI_VALIDATION(M, s)                                              \
   M(s, share)                                                                  \
   M(s, folds)                                                                  \

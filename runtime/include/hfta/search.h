@@ -112,6 +112,10 @@ typedef struct hfta_search {
   int64_t trials;
   hfta_sampler sampler;
   hfta_rule rule;
+  /// The runtime's `hfta_search_commands`. Since only programs with a search
+  /// refer to it, others aren't linked with the code for searches. NULL in a
+  /// generated library, which has no commands.
+  const struct hfta_search_commands *commands;
 } hfta_search;
 
 /// How a job measures its copies, or its search its trials, on samples that

@@ -52,6 +52,22 @@ hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
                                   const hfta_epoch_losses *epoch_losses,
                                   const hfta_checkpoint_addition *addition);
 
+/// Saves one copy to a file of its own, such as a checkpoint has for each copy:
+/// completely or not at all (the file's folder isn't synced). Only rank 0
+/// writes it, but all ranks must make the call, and return rank 0's result.
+/// `epoch_losses` has one value per copy.
+hfta_status hfta_checkpoint_write_copy(hfta_instance *instance, int64_t copy,
+                                       const char *path,
+                                       const hfta_epoch_losses *epoch_losses);
+
+/// Loads such a file, which must be of `steps` steps, into a copy, and sets its
+/// element of `epoch_losses`. Leaves the instance's number of steps as it is.
+/// Only rank 0 reads the file, but all ranks must make the call. Fails with
+/// HFTA_INVALID_INPUT as hfta_checkpoint_load does.
+hfta_status hfta_checkpoint_read_copy(hfta_instance *instance, int64_t copy,
+                                      const char *path, int64_t steps,
+                                      hfta_epoch_losses *epoch_losses);
+
 /// Removes all checkpoints in a folder. After a failure hfta_checkpoint_newest
 /// tells whether any checkpoint is left, as a folder may also be left under a
 /// hidden name.

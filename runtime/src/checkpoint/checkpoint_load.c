@@ -18,7 +18,8 @@
 typedef struct load {
   hfta_instance *instance;
   hfta_path folder;
-  int64_t steps;                   ///< the checkpoint's step
+  const char *single; ///< the only file that is loaded; NULL: those of `folder`
+  int64_t steps;      ///< the checkpoint's step
   hfta_epoch_losses *epoch_losses; ///< one per copy, or NULL
   /// One per copy: the state of its file when it was checked. Closed between
   /// the two times that the file is open.
@@ -259,10 +260,15 @@ static hfta_status read_copy(load *self, int64_t copy, bool again,
   hfta_watch *watch = &self->watches[copy];
   copy_file file = {.load = self, .copy = copy};
   hfta_status status =
-      hfta_path_format(&file.path, error, "%s/copy-%04" PRId64 ".safetensors",
-                       self->folder.text, copy);
+      self->single ? hfta_path_format(&file.path, error, "%s", self->single)
+                   : hfta_path_format(&file.path, error,
+                                      "%s/copy-%04" PRId64 ".safetensors",
+                                      self->folder.text, copy);
   if (status != HFTA_OK)
     return status;
+  if (self->single && !hfta_path_exists(file.path.text))
+    return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' is missing",
+                     file.path.text);
   if (!hfta_path_exists(file.path.text))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "checkpoint '%s' is incomplete: copy-%04" PRId64
@@ -366,20 +372,51 @@ static hfta_status load_all(load *self, const char *folder) {
   return status;
 }
 
+static hfta_status begin(load *self) {
+  hfta_instance *instance = self->instance;
+  hfta_status status =
+      hfta_checkpoint_parts_create(&self->parts, instance, &instance->error);
+  self->watches =
+      calloc((size_t)instance->program->copies, sizeof(*self->watches));
+  if (status == HFTA_OK && !self->watches)
+    status = hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                       "not enough memory to load a checkpoint");
+  return status;
+}
+
+static void end(load *self) {
+  hfta_checkpoint_parts_destroy(&self->parts);
+  free(self->watches);
+}
+
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  hfta_epoch_losses *epoch_losses) {
   load self = {.instance = instance, .epoch_losses = epoch_losses};
-  hfta_status status =
-      hfta_checkpoint_parts_create(&self.parts, instance, &instance->error);
-  self.watches =
-      calloc((size_t)instance->program->copies, sizeof(*self.watches));
-  if (status == HFTA_OK && !self.watches)
-    status = hfta_fail(&instance->error, HFTA_UNSUPPORTED,
-                       "not enough memory to load a checkpoint");
+  hfta_status status = begin(&self);
   if (status == HFTA_OK)
     status = load_all(&self, folder);
-  hfta_checkpoint_parts_destroy(&self.parts);
-  free(self.watches);
+  end(&self);
+  return status;
+}
+
+hfta_status hfta_checkpoint_read_copy(hfta_instance *instance, int64_t copy,
+                                      const char *path, int64_t steps,
+                                      hfta_epoch_losses *epoch_losses) {
+  load self = {.instance = instance,
+               .single = path,
+               .steps = steps,
+               .epoch_losses = epoch_losses};
+  hfta_status status = begin(&self);
+  if (status == HFTA_OK && self.parts.ranks->rank == 0)
+    status = read_copy(&self, copy, false, check_copy);
+  status = hfta_share_outcome(instance, status);
+  if (status == HFTA_OK)
+    status = load_copy(&self, copy, status);
+  if (status == HFTA_OK)
+    status = hfta_share_bytes(self.parts.ranks, "losses of the epoch",
+                              &epoch_losses[copy], sizeof(*epoch_losses),
+                              &instance->error);
+  end(&self);
   return status;
 }
 

@@ -127,7 +127,7 @@ static uint64_t real_bits(double value) {
 }
 
 /// Begins a copy's file with the checkpoint's metadata.
-static hfta_status begin_file(save *self, const char *folder, int64_t copy,
+static hfta_status begin_file(save *self, const char *path, int64_t copy,
                               hfta_safetensors_writer **out) {
   const hfta_epoch_losses none = {0.0, 0};
   const hfta_epoch_losses *losses =
@@ -148,13 +148,8 @@ static hfta_status begin_file(save *self, const char *folder, int64_t copy,
   if (losses->steps < 0)
     --count;
   describe_tensors(self);
-  hfta_path path;
-  hfta_status status = hfta_path_format(
-      &path, self->error, "%s/copy-%04" PRId64 ".safetensors", folder, copy);
-  return status == HFTA_OK
-             ? hfta_safetensors_begin(path.text, self->views, self->parts.count,
-                                      metadata, count, out, self->error)
-             : status;
+  return hfta_safetensors_begin(path, self->views, self->parts.count, metadata,
+                                count, out, self->error);
 }
 
 /// Returns the result that all ranks agree on, if they take part in the save;
@@ -165,17 +160,18 @@ static hfta_status agree(save *self, hfta_status status) {
              : hfta_checkpoint_parts_agree(&self->parts, status, self->error);
 }
 
-/// Saves a copy. Returns whether to continue with the next one; all ranks
-/// return the same. If rank 0 fails to finish the file of a spread checkpoint,
-/// the others learn of it only with the next copy: so it continues with
+/// Saves a copy to the file `path`, which only rank 0 uses. Returns whether to
+/// continue with the next one; all ranks return the same. If rank 0 fails to
+/// finish the file of a spread checkpoint, the others learn of it only with the
+/// next copy: so it continues with
 /// `*status` set, and the ranks agree on the failure then.
-static bool save_copy(save *self, const char *folder, int64_t copy,
+static bool save_copy(save *self, const char *path, int64_t copy,
                       hfta_status *status) {
   copy_source source = {self, copy};
   hfta_safetensors_writer *writer = NULL;
   hfta_checkpoint_parts_list(&self->parts, copy);
   if (writes(self) && *status == HFTA_OK)
-    *status = begin_file(self, folder, copy, &writer);
+    *status = begin_file(self, path, copy, &writer);
   *status = agree(self, copy_tensors(&source, writer, *status));
   if (*status != HFTA_OK) {
     hfta_safetensors_abandon(writer);
@@ -232,9 +228,15 @@ static hfta_status move_into_place(const char *from, const char *to,
 static hfta_status save_copies(save *self, const char *folder) {
   hfta_status status = HFTA_OK;
   bool goes_on = true;
+  hfta_path path = {""};
   for (int64_t copy = 0; copy < self->instance->program->copies && goes_on;
-       ++copy)
-    goes_on = save_copy(self, folder, copy, &status);
+       ++copy) {
+    if (folder && status == HFTA_OK)
+      status =
+          hfta_path_format(&path, self->error,
+                           "%s/copy-%04" PRId64 ".safetensors", folder, copy);
+    goes_on = save_copy(self, path.text, copy, &status);
+  }
   return status;
 }
 
@@ -325,6 +327,28 @@ static hfta_status save_after(hfta_instance *instance, const char *folder,
   if (status != HFTA_OK)
     cannot_save(instance, folder, status, reason);
   return is_spread ? hfta_share_outcome(instance, status) : status;
+}
+
+hfta_status hfta_checkpoint_write_copy(hfta_instance *instance, int64_t copy,
+                                       const char *path,
+                                       const hfta_epoch_losses *epoch_losses) {
+  hfta_error reason;
+  save self = {
+      .instance = instance, .epoch_losses = epoch_losses, .error = &reason};
+  hfta_status status =
+      hfta_checkpoint_parts_create(&self.parts, instance, &reason);
+  bool is_spread = self.parts.is_spread;
+  if (status == HFTA_OK && (writes(&self) || is_spread)) {
+    status = agree(&self, allocate(&self));
+    if (status == HFTA_OK)
+      save_copy(&self, path, copy, &status);
+  }
+  free(self.views);
+  hfta_checkpoint_parts_destroy(&self.parts);
+  if (status != HFTA_OK)
+    hfta_fail(&instance->error, status, "cannot save '%s': %s", path,
+              reason.message);
+  return hfta_share_outcome(instance, status);
 }
 
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,

@@ -64,8 +64,14 @@ hfta_status hfta_refuse_to_replace_program(const char *output,
                    output);
 }
 
+/// Returns whether a name in a folder of checkpoints is that of a file that a
+/// search saves there (src/tuning): its journal, or a trial's state.
+static bool is_of_search(const char *name) {
+  return strcmp(name, "search.jsonl") == 0 || strncmp(name, "trial-", 6) == 0;
+}
+
 /// Compares an output with all files of `folder` if that is a checkpoint, else
-/// with the files of the checkpoints in it.
+/// with the files of the checkpoints in it, or of a search.
 static hfta_status refuse_files(const char *output, const char *folder,
                                 bool is_checkpoint, hfta_error *error) {
   DIR *entries = opendir(folder);
@@ -78,7 +84,7 @@ static hfta_status refuse_files(const char *output, const char *folder,
     if (hfta_path_format(&path, NULL, "%s/%s", folder, entry->d_name) !=
         HFTA_OK)
       continue;
-    if (is_checkpoint)
+    if (is_checkpoint || is_of_search(entry->d_name))
       status = hfta_refuse_to_replace(output, path.text, error);
     else if (hfta_checkpoint_step_of(entry->d_name) >= 0)
       status = refuse_files(output, path.text, true, error);

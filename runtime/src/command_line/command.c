@@ -22,6 +22,8 @@ static bool is_offered(const hfta_invocation *invocation,
                        const hfta_option *option) {
   if (option->is_of_seats && !hfta_takes_seats(invocation))
     return false;
+  if (option->is_of_search && !hfta_has_search(invocation))
+    return false;
   if (!option->spills || hfta_program_spills(invocation->program))
     return true;
   bool spills = false;

@@ -65,8 +65,9 @@ typedef struct hfta_option {
   int64_t minimum;
   int64_t maximum;
   bool required;
-  bool spills;      ///< offered only by programs that spill to a store
-  bool is_of_seats; ///< offered only if hfta_takes_seats
+  bool spills;       ///< offered only by programs that spill to a store
+  bool is_of_seats;  ///< offered only if hfta_takes_seats
+  bool is_of_search; ///< offered only if a job has a search
 } hfta_option;
 
 /// The values of options about the store of a program that spills.

@@ -3,14 +3,30 @@
 #include "command_line/jobs.h"
 #include "command_line/ranks.h"
 #include "command_line/table.h"
+#include "command_line/trials/search_commands.h"
 #include "hfta/trainer.h"
+#include "training/progress_text.h"
 
 #include <stdlib.h>
 
+/// Prints the results of a trial of a search, which is in the first copy.
+static void print_trial(const hfta_program *program, int64_t trial,
+                        bool validates, const double *losses,
+                        const double *metrics) {
+  const char *data = validates ? "validation" : "test";
+  char buffer[32];
+  printf("trial %lld: %s loss %.5g", (long long)trial, data, losses[0]);
+  if (*program->metric)
+    printf(", %s %s %s", data, program->metric,
+           hfta_metric_text(program, metrics[0], buffer));
+  printf("\n");
+}
+
 /// Evaluates all copies, on the validation data if `validates`, and prints the
-/// table. Returns the exit code.
+/// table or, unless `trial` is -1, a line about this trial of a search. Returns
+/// the exit code.
 static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
-                    const char *data_root, bool validates) {
+                    int64_t trial, const char *data_root, bool validates) {
   const hfta_program *program = invocation->program;
   size_t copies = (size_t)program->copies;
   double *losses = calloc(copies, sizeof(double));
@@ -22,7 +38,9 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
             ? hfta_evaluate_validation(instance, data_root, losses, metrics)
             : hfta_evaluate_all(instance, data_root, losses, metrics);
   int code = (int)status;
-  if (status == HFTA_OK && hfta_is_first_rank(invocation)) {
+  if (status == HFTA_OK && hfta_is_first_rank(invocation) && trial >= 0) {
+    print_trial(program, trial, validates, losses, metrics);
+  } else if (status == HFTA_OK && hfta_is_first_rank(invocation)) {
     const double *shown = *program->metric ? metrics : NULL;
     const hfta_results tested = {.test_losses = losses, .test_metrics = shown};
     const hfta_results validated = {.validation_losses = losses,
@@ -44,6 +62,7 @@ int hfta_command_eval(const hfta_invocation *invocation) {
   bool validates = false;
   hfta_spill_arguments spill = {NULL, 0, NULL};
   hfta_rank_arguments ranks = {NULL, NULL, 0};
+  hfta_trial_arguments chosen = HFTA_NO_TRIAL_ARGUMENTS;
   hfta_expect_ranks(invocation);
   const hfta_option options[] = {
       HFTA_OPTION_DATA(&data_root),
@@ -58,6 +77,9 @@ int hfta_command_eval(const hfta_invocation *invocation) {
       {.name = "--validation",
        .help = "evaluate on the validation data instead",
        .flag = &validates},
+      HFTA_OPTION_BEST(&chosen),
+      HFTA_OPTION_TRIAL(&chosen),
+      HFTA_OPTION_FOLD(&chosen),
   };
   int code =
       hfta_parse_options(invocation,
@@ -67,8 +89,11 @@ int hfta_command_eval(const hfta_invocation *invocation) {
   hfta_path path;
   if (code < 0)
     code = hfta_choose_checkpoint(invocation, &path, &checkpoint);
+  if (code < 0)
+    code = hfta_check_trial(invocation, &chosen, checkpoint);
   if (code >= 0)
     return code;
+  bool is_trial = hfta_chooses_trial(&chosen);
   hfta_workload workload =
       hfta_workload_of("evaluate", 0, invocation->program->copies);
   hfta_instance *instance = NULL;
@@ -77,9 +102,18 @@ int hfta_command_eval(const hfta_invocation *invocation) {
   spill.checkpoint = checkpoint;
   if (code < 0)
     code = hfta_open_instance(invocation, &workload, threads, device,
-                              checkpoint, &spill, &instance);
+                              is_trial ? NULL : checkpoint, &spill, &instance);
+  int64_t trial = -1;
+  const int32_t slot = 0;
+  if (code < 0 && is_trial)
+    code = invocation->program->search->commands->load(
+        invocation, &chosen, checkpoint, instance, slot, &trial);
+  if (code < 0 && is_trial &&
+      hfta_instance_set_live(instance, &slot, 1) != HFTA_OK)
+    code =
+        hfta_report(invocation, HFTA_INTERNAL, hfta_instance_message(instance));
   if (code < 0)
-    code = evaluate(invocation, instance, data_root, validates);
+    code = evaluate(invocation, instance, trial, data_root, validates);
   hfta_instance_destroy(instance);
   hfta_leave_ranks(invocation);
   return code;

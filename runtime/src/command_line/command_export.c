@@ -2,6 +2,7 @@
 
 #include "checkpoint/replaces.h"
 #include "command_line/jobs.h"
+#include "command_line/trials/search_commands.h"
 #include "hfta/onnx_writer.h"
 
 #include <stdlib.h>
@@ -92,7 +93,8 @@ static int export_copy(const hfta_invocation *invocation,
 
 int hfta_command_export(const hfta_invocation *invocation) {
   const char *path = NULL, *checkpoint = NULL;
-  int64_t copy = 0;
+  int64_t copy = -1;
+  hfta_trial_arguments chosen = HFTA_NO_TRIAL_ARGUMENTS;
   hfta_spill_arguments spill = {NULL, 0, NULL};
   const hfta_option options[] = {
       {.name = "--copy",
@@ -101,7 +103,10 @@ int hfta_command_export(const hfta_invocation *invocation) {
        .integer = &copy,
        .minimum = 0,
        .maximum = invocation->program->copies - 1,
-       .required = true},
+       .required = !invocation->program->search},
+      HFTA_OPTION_BEST(&chosen),
+      HFTA_OPTION_TRIAL(&chosen),
+      HFTA_OPTION_FOLD(&chosen),
       {.name = "-o",
        .argument = "FILE.onnx",
        .help = "the file to write",
@@ -117,8 +122,15 @@ int hfta_command_export(const hfta_invocation *invocation) {
   hfta_path folder;
   if (code < 0)
     code = hfta_choose_checkpoint(invocation, &folder, &checkpoint);
+  if (code < 0)
+    code = hfta_check_trial(invocation, &chosen, checkpoint);
   if (code >= 0)
     return code;
+  bool is_trial = hfta_chooses_trial(&chosen);
+  if (copy < 0 && !is_trial)
+    return hfta_report_usage(invocation, "option '--best' or '--trial K' is "
+                                         "missing: which trial to write");
+  copy = copy < 0 ? 0 : copy;
   hfta_error error;
   hfta_status status = check_output(path, checkpoint, &error);
   if (status != HFTA_OK)
@@ -131,8 +143,12 @@ int hfta_command_export(const hfta_invocation *invocation) {
       checkpoint && !hfta_target_of(invocation->program)->is_host;
   hfta_instance *instance = NULL;
   spill.checkpoint = checkpoint;
-  code = hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &spill,
-                            &instance);
+  code = hfta_open_instance(invocation, &workload, 1, NULL,
+                            is_trial ? NULL : checkpoint, &spill, &instance);
+  int64_t trial;
+  if (code < 0 && is_trial)
+    code = invocation->program->search->commands->load(
+        invocation, &chosen, checkpoint, instance, copy, &trial);
   if (code < 0)
     code = export_copy(invocation, instance, copy, path);
   hfta_instance_destroy(instance);

@@ -4,6 +4,7 @@
 #include "command_line/jobs.h"
 #include "command_line/print_schedules.h"
 #include "command_line/table.h"
+#include "command_line/trials/search_commands.h"
 #include "data/division.h"
 #include "hfta/pool.h"
 #include "workload/defaults.h"
@@ -46,6 +47,8 @@ static void print_job(const hfta_program *program) {
          *program->optimizer ? program->optimizer : "none",
          *program->metric ? program->metric : "none");
   print_validation(program);
+  if (program->search)
+    program->search->commands->print(stdout, program);
   printf("identity %s\n", program->models[0].identity);
   if (program->cpu_features && *program->cpu_features)
     printf("cpu features %s\n", program->cpu_features);

@@ -7,6 +7,70 @@
 
 #include <string.h>
 
+/// Refuses options that have no meaning for a search, where they are given for
+/// it alone. Returns -1, or the exit code after an error message.
+static int refuse_in_search(const hfta_invocation *invocation,
+                            const hfta_train_options *train) {
+  if (hfta_is_of_all_jobs(invocation) || !invocation->program->search)
+    return -1;
+  const char *saves = train->every ? "--every" : train->keep ? "--keep" : NULL;
+  if (saves)
+    return hfta_report_usage(invocation,
+                             "option '%s': '%s' is a search, which saves its "
+                             "trials after each evaluation",
+                             saves, invocation->program->name);
+  return train->log_every
+             ? hfta_report_usage(invocation,
+                                 "option '--log-every': '%s' is a search, "
+                                 "whose steps aren't logged",
+                                 invocation->program->name)
+             : -1;
+}
+
+/// Returns an option that would have no effect in a replay; NULL if there is
+/// none.
+static const char *find_unused(const hfta_train_arguments *arguments) {
+  const hfta_train_options *train = &arguments->options;
+  return arguments->replay < 0 ? NULL
+         : arguments->trials   ? "--trials"
+         : arguments->control  ? "--control"
+         : train->epochs       ? "--epochs"
+         : train->minutes      ? "--minutes"
+         : train->log_path     ? "--log"
+                               : NULL;
+}
+
+/// Checks the options of searches. Returns -1, or the exit code after an error
+/// message.
+static int check_search(const hfta_invocation *invocation,
+                        const hfta_train_arguments *arguments) {
+  const hfta_train_options *train = &arguments->options;
+  const char *needs_search = arguments->replay >= 0  ? "--replay"
+                             : arguments->trials > 0 ? "--trials"
+                             : arguments->control    ? "--control"
+                                                     : NULL;
+  if (arguments->replay >= 0 && !train->checkpoint)
+    return hfta_report_usage(invocation,
+                             "option '--replay' needs --checkpoint DIR");
+  if (arguments->replay >= 0 && (train->resume || train->overwrite))
+    return hfta_report_usage(invocation,
+                             "option '--replay' changes nothing in the folder: "
+                             "leave '%s' out",
+                             train->resume ? "--resume" : "--overwrite");
+  if (arguments->replay_fold >= 0 && arguments->replay < 0)
+    return hfta_report_usage(invocation, "option '--fold' needs '--replay K'");
+  const char *unused = find_unused(arguments);
+  if (unused)
+    return hfta_report_usage(
+        invocation, "option '%s' has no effect with '--replay'", unused);
+  if (needs_search && hfta_is_of_all_jobs(invocation))
+    return hfta_report_nameless(invocation, needs_search);
+  return needs_search && !invocation->program->search
+             ? hfta_report_usage(invocation, "option '%s': '%s' has no search",
+                                 needs_search, invocation->program->name)
+             : refuse_in_search(invocation, train);
+}
+
 /// Checks that options which exclude or need each other are given properly.
 /// Returns -1, or the exit code after an error message.
 static int check(const hfta_invocation *invocation,
@@ -122,6 +186,34 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
        .integer = &train->steps,
        .minimum = 1,
        .maximum = INT64_MAX},
+      {.name = "--trials",
+       .argument = "N",
+       .help = "train N trials (default: the job's)",
+       .integer = &out->trials,
+       .minimum = 1,
+       .maximum = INT32_MAX,
+       .is_of_search = true},
+      {.name = "--control",
+       .argument = "SOCKET",
+       .help = "take requests as lines of JSON from a Unix socket, or '-' for\n"
+               "standard input and output, while the search runs",
+       .text = &out->control,
+       .is_of_search = true},
+      {.name = "--replay",
+       .argument = "K",
+       .help = "train trial K of the search in --checkpoint DIR alone, and\n"
+               "compare what it becomes; nothing in DIR is changed",
+       .integer = &out->replay,
+       .minimum = 0,
+       .maximum = INT32_MAX,
+       .is_of_search = true},
+      {.name = "--fold",
+       .argument = "J",
+       .help = "with --replay: train it on fold J (default: 0)",
+       .integer = &out->replay_fold,
+       .minimum = 0,
+       .maximum = INT32_MAX,
+       .is_of_search = true},
       {.name = "--minutes",
        .argument = "M",
        .help = "end after M minutes in total, with those of resumed runs",
@@ -202,6 +294,8 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
       invocation,
       "Trains the copies, then prints a table with one line per copy.", options,
       sizeof(options) / sizeof(*options));
+  if (code < 0)
+    code = check_search(invocation, out);
   return code >= 0 ? code : check(invocation, out);
 }
 
@@ -249,6 +343,7 @@ int hfta_command_train(const hfta_invocation *invocation) {
   hfta_train_arguments arguments;
   memset(&arguments, 0, sizeof(arguments));
   arguments.has_printed = &has_printed;
+  arguments.replay = arguments.replay_fold = -1;
   hfta_expect_ranks(invocation);
   int code = parse(invocation, &arguments);
   if (code >= 0)

@@ -3,6 +3,7 @@
 #include "command_line/command.h"
 #include "command_line/print_schedules.h"
 #include "command_line/schedules_json.h"
+#include "command_line/trials/search_commands.h"
 #include "data/division.h"
 #include "hfta/data.h"
 #include "hfta/json.h"
@@ -382,6 +383,8 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   hfta_put_schedules(&writer, program);
   put_data(&writer, program);
   put_validation(&writer, program);
+  if (program->search)
+    program->search->commands->put(&writer, program);
   put_ports(&writer, "inputs", program, program->inputs, program->input_count);
   put_ports(&writer, "outputs", program, program->outputs,
             program->output_count);

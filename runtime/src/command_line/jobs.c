@@ -29,6 +29,14 @@ bool hfta_is_of_all_jobs(const hfta_invocation *invocation) {
   return invocation->program_count > 1 && !invocation->job;
 }
 
+bool hfta_has_search(const hfta_invocation *invocation) {
+  bool has = invocation->program->search != NULL;
+  for (int64_t i = 0;
+       hfta_is_of_all_jobs(invocation) && i < invocation->program_count; ++i)
+    has |= invocation->programs[i]->search != NULL;
+  return has;
+}
+
 static void set_job(hfta_invocation *invocation, int64_t index) {
   invocation->program = invocation->programs[index];
   invocation->job = invocation->program->name;

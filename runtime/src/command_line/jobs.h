@@ -21,6 +21,10 @@ hfta_job_names hfta_name_jobs(const hfta_invocation *invocation);
 /// named.
 bool hfta_is_of_all_jobs(const hfta_invocation *invocation);
 
+/// Returns whether the current job has a search or, if the command is for all
+/// jobs, any of them.
+bool hfta_has_search(const hfta_invocation *invocation);
+
 /// Removes the option `--job NAME` from the arguments, wherever it is, and
 /// makes this job the current one. Returns -1, or the exit code after an error
 /// message.

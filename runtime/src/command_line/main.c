@@ -5,6 +5,7 @@
 
 #include "command_line/jobs.h"
 #include "command_line/seats.h"
+#include "command_line/trials/search_commands.h"
 #include "data/division.h"
 #include "system/fault.h"
 #include "system/path.h"
@@ -44,6 +45,17 @@ static bool can_export(const hfta_program *program) {
   return false;
 }
 
+static int list_trials(const hfta_invocation *invocation) {
+  const hfta_program *program = invocation->program;
+  if (!program->search)
+    return hfta_report_usage(invocation, "'%s' has no search", program->name);
+  return program->search->commands->list(invocation);
+}
+
+static bool has_search(const hfta_program *program) {
+  return program->search != NULL;
+}
+
 static const command commands[] = {
     {"train",
      "[--data DIR] [--epochs N | --steps N] [--minutes M]\n"
@@ -73,6 +85,9 @@ static const command commands[] = {
     {"info", "[--json | --schedule] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL,
      "describe this job (default: list the jobs)", "[--seats P] [--data DIR]"},
+    {"trials", "--checkpoint DIR [--json]",
+     "how a search stands: trials, scores and decisions", list_trials,
+     has_search, NULL, NULL},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
      "           [--threads N] [--device DEVICE]\n"
@@ -170,12 +185,18 @@ static int report_unknown(const hfta_invocation *invocation) {
   const char *binary = invocation->binary, *name = invocation->command;
   fprintf(stderr, "%s: error: unknown %s '%s': expected ", binary,
           name[0] == '-' ? "option" : "command", name);
-  for (int i = 0; i < COMMAND_COUNT; ++i)
+  int last = COMMAND_COUNT - 1;
+  while (last > 0 && !is_possible(&commands[last], invocation))
+    --last;
+  int before = last - 1;
+  while (before > 0 && !is_possible(&commands[before], invocation))
+    --before;
+  for (int i = 0; i <= last; ++i)
     if (is_possible(&commands[i], invocation))
       fprintf(stderr, "%s%s", commands[i].name,
-              i + 1 == COMMAND_COUNT   ? "\n"
-              : i + 2 == COMMAND_COUNT ? " or "
-                                       : ", ");
+              i == last     ? "\n"
+              : i == before ? " or "
+                            : ", ");
   fprintf(stderr, "%s: note: '%s --help' explains them\n", binary, binary);
   return HFTA_USAGE;
 }

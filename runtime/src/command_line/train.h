@@ -15,7 +15,11 @@ typedef struct hfta_train_arguments {
   /// the copies and the fleet's model of each part. Borrowed.
   const hfta_fleet_training *trainings;
   hfta_fleet_model *const *models;
-  int64_t part_count; ///< the number of parts; 0 or 1 if the job isn't divided
+  int64_t part_count;  ///< the number of parts; 0 or 1 if the job isn't divided
+  int64_t trials;      ///< 0: not given
+  const char *control; ///< NULL: not given
+  int64_t replay;      ///< the trial that is trained alone; -1: not given
+  int64_t replay_fold; ///< -1: not given
   int64_t threads;
   int64_t seats;         ///< 0: not given
   const char *scheduler; ///< NULL: not given

@@ -2,6 +2,7 @@
 
 #include "command_line/table.h"
 #include "command_line/train.h"
+#include "command_line/trials/search_commands.h"
 #include "hfta/checkpoint.h"
 #include "instance/parts.h"
 #include "system/interrupt.h"
@@ -177,6 +178,11 @@ static void finish(const hfta_invocation *invocation,
 static int train(const hfta_invocation *invocation,
                  const hfta_train_arguments *arguments, hfta_instance *instance,
                  int64_t *steps) {
+  const hfta_search *search = invocation->program->search;
+  if (search)
+    return arguments->replay >= 0
+               ? search->commands->replay(invocation, arguments, instance)
+               : search->commands->train(invocation, arguments, instance);
   hfta_train_result result;
   hfta_status status = hfta_train(instance, &arguments->options, &result);
   *steps = result.steps;

@@ -11,15 +11,17 @@
 typedef struct hfta_trial {
   hfta_trial_state state;
   int64_t bracket;
-  int64_t rung;      ///< the rung of its leg, or of its last score if it has
-                     ///< no leg
-  bool has_score;    ///< whether it has a score at that rung
-  int64_t level;     ///< level of its last score; 0: it has none
-  double score;      ///< its last score
-  double sum;        ///< sum of all its scores
-  int64_t evaluated; ///< number of all its scores
-  int64_t beaten;    ///< number of trials that precede it at its rung so far
-  int64_t order;     ///< the lowest order is taken first, then the lowest trial
+  int64_t first_rung;  ///< the rung of its first leg
+  int64_t begin_level; ///< units of the state that it begins with
+  int64_t rung;        ///< the rung of its leg, or of its last score if it has
+                       ///< no leg
+  bool has_score;      ///< whether it has a score at that rung
+  int64_t level;       ///< level of its last score; 0: it has none
+  double score;        ///< its last score
+  double sum;          ///< sum of all its scores
+  int64_t evaluated;   ///< number of all its scores
+  int64_t beaten;      ///< number of trials that precede it at its rung so far
+  int64_t order; ///< the lowest order is taken first, then the lowest trial
   int64_t donor, round; ///< as in hfta_leg
   int64_t tick;         ///< asha: the virtual time when its leg begins
   int64_t begin;        ///< asha: the virtual time when its first leg begins

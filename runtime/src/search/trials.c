@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -100,6 +101,85 @@ hfta_status hfta_trials_create(const hfta_rule *rule,
   return HFTA_OK;
 }
 
+int64_t hfta_trials_count(const hfta_trials *self) { return self->count; }
+
+/// Makes an array longer, and sets what is new to zero. Returns NULL if there
+/// isn't enough memory; then the array stays as it is.
+static void *extend(void *array, int64_t old_count, int64_t count,
+                    size_t bytes) {
+  char *more = realloc(array, (size_t)count * bytes);
+  if (more)
+    memset(more + (size_t)old_count * bytes, 0,
+           (size_t)(count - old_count) * bytes);
+  return more;
+}
+
+/// Makes room for `count` trials and one more wave.
+static bool make_room(hfta_trials *self, int64_t count) {
+  int64_t old = self->count, rungs = self->rungs;
+  void *more;
+#define EXTEND(member, old_count, new_count)                                   \
+  more = extend(self->member, old_count, new_count, sizeof(*self->member));    \
+  if (!more)                                                                   \
+    return false;                                                              \
+  self->member = more;
+  EXTEND(trials, old, count)
+  EXTEND(scores, old, count)
+  EXTEND(means, old, count)
+  EXTEND(history, old * rungs, count * rungs)
+  EXTEND(decisions, old * rungs, count * rungs)
+  EXTEND(waves, self->wave_count, self->wave_count + 1)
+#undef EXTEND
+  return true;
+}
+
+/// Returns the first rung whose level is above `from`; the number of rungs if
+/// there is none.
+static int64_t rung_above(const hfta_trials *self, int64_t from) {
+  int64_t rung = 0;
+  while (rung < self->rungs && self->levels[rung] <= from)
+    ++rung;
+  return rung;
+}
+
+hfta_status hfta_trials_check_added(const hfta_trials *self, int64_t count,
+                                    int64_t from, hfta_error *error) {
+  if (self->rule.kind == HFTA_RULE_ASHA ||
+      self->rule.kind == HFTA_RULE_POPULATION)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "trials can't be added to a search by %s, which compares "
+                     "all of its trials",
+                     self->rule.kind == HFTA_RULE_ASHA ? "asha" : "pbt");
+  if (rung_above(self, from) == self->rungs)
+    return hfta_fail(
+        error, HFTA_INVALID_INPUT,
+        "a trial of %lld epochs has no level left: the last one is "
+        "%lld",
+        (long long)from, (long long)self->levels[self->rungs - 1]);
+  if (count < 1 || count > INT32_MAX)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "expected from 1 to %d trials to add, got %lld", INT32_MAX,
+                     (long long)count);
+  return hfta_rule_check(&self->rule, self->count + count, error);
+}
+
+hfta_status hfta_trials_add(hfta_trials *self, int64_t count, int64_t from,
+                            hfta_error *error) {
+  hfta_status status = hfta_trials_check_added(self, count, from, error);
+  if (status != HFTA_OK)
+    return status;
+  if (!make_room(self, self->count + count))
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for the scores of %lld trials",
+                     (long long)(self->count + count));
+  for (int64_t i = 0; i < count; ++i)
+    self->trials[self->count + i] =
+        (hfta_trial){.score = NAN, .donor = HFTA_NO_TRIAL, .begin_level = from};
+  self->count += count;
+  hfta_waves_add(self, count, rung_above(self, from));
+  return HFTA_OK;
+}
+
 //===----------------------------------------------------------------------===//
 // Legs and scores
 //===----------------------------------------------------------------------===//
@@ -123,7 +203,7 @@ bool hfta_trials_take(hfta_trials *self, hfta_leg *out) {
   int64_t found = HFTA_NO_TRIAL, blocked = -1;
   for (int64_t i = 0; i < self->count; ++i) {
     const hfta_trial *trial = &self->trials[i];
-    bool begins = trial->level == 0;
+    bool begins = trial->level == 0 && trial->begin_level == 0;
     if (trial->state != HFTA_TRIAL_WAITS ||
         (found != HFTA_NO_TRIAL && trial->order >= self->trials[found].order) ||
         (begins && trial->order == blocked))
@@ -138,12 +218,13 @@ bool hfta_trials_take(hfta_trials *self, hfta_leg *out) {
     return false;
   hfta_trial *trial = &self->trials[found];
   trial->state = HFTA_TRIAL_RUNS;
-  *out = (hfta_leg){.trial = found,
-                    .from = trial->level,
-                    .to = self->levels[trial->rung],
-                    .donor = trial->donor,
-                    .round = trial->round,
-                    .tick = trial->tick};
+  *out =
+      (hfta_leg){.trial = found,
+                 .from = trial->level > 0 ? trial->level : trial->begin_level,
+                 .to = self->levels[trial->rung],
+                 .donor = trial->donor,
+                 .round = trial->round,
+                 .tick = trial->tick};
   return true;
 }
 
@@ -176,14 +257,11 @@ static hfta_observation observe_at_tick(const hfta_trials *self, int64_t number,
 void hfta_trials_observe(const hfta_trials *self, int64_t number,
                          hfta_observation *observations) {
   const hfta_trial *trial = &self->trials[number];
-  int64_t needs = hfta_sampler_needs(&self->sampler, number), first = 0;
-  if (self->waves)
-    first =
-        hfta_rule_bracket(&self->rule, self->count, trial->bracket).first_rung;
+  int64_t needs = hfta_sampler_needs(&self->sampler, number);
   for (int64_t i = 0; i < number; ++i) {
     hfta_observation seen = {.score = NAN};
     if (i < needs)
-      seen = self->waves ? observe_in_waves(self, i, first)
+      seen = self->waves ? observe_in_waves(self, i, trial->first_rung)
                          : observe_at_tick(self, i, trial->begin);
     observations[i].level = seen.level;
     observations[i].score = seen.score;

@@ -85,6 +85,22 @@ void hfta_trials_observe(const hfta_trials *self, int64_t trial,
 hfta_status hfta_trials_record(hfta_trials *self, int64_t trial, int64_t level,
                                double score, hfta_error *error);
 
+/// Adds `count` trials, which are compared with each other only: a bracket of
+/// their own. Their settings are the caller's to choose. They begin with states
+/// of `from` units; 0: with initial weights. Their first leg ends at the first
+/// level above. Pointers to decisions become invalid. Fails with
+/// HFTA_UNSUPPORTED for asha and population, whose trials are all compared with
+/// each other, with HFTA_INVALID_INPUT if there is no level above `from`.
+hfta_status hfta_trials_add(hfta_trials *self, int64_t count, int64_t from,
+                            hfta_error *error);
+
+/// Checks whether trials can be added; fails as hfta_trials_add does.
+hfta_status hfta_trials_check_added(const hfta_trials *self, int64_t count,
+                                    int64_t from, hfta_error *error);
+
+/// Returns the number of trials.
+int64_t hfta_trials_count(const hfta_trials *self);
+
 /// Stops a trial for good, which doesn't count any more at levels where it has
 /// no score. Where it has one, it still counts, and its place is given to no
 /// other trial: that may have been dropped already. It is no donor any more.

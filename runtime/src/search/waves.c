@@ -15,20 +15,30 @@ static void await(hfta_trials *self, hfta_trial *trial, int64_t rung) {
   trial->order = self->levels[rung];
 }
 
+/// Begins a wave of `count` trials from `first` on, with their legs to a rung.
+static void begin(hfta_trials *self, int64_t number, int64_t first,
+                  int64_t count, int64_t rung) {
+  self->waves[number] = (hfta_wave){.first = first,
+                                    .count = count,
+                                    .rung = rung,
+                                    .entrants = count,
+                                    .missing = count};
+  for (int64_t i = first; i < first + count; ++i) {
+    self->trials[i].bracket = number;
+    self->trials[i].first_rung = rung;
+    await(self, &self->trials[i], rung);
+  }
+}
+
 void hfta_waves_begin(hfta_trials *self) {
   for (int64_t i = 0; i < self->wave_count; ++i) {
     hfta_bracket bracket = hfta_rule_bracket(&self->rule, self->count, i);
-    self->waves[i] = (hfta_wave){.first = bracket.first_trial,
-                                 .count = bracket.trials,
-                                 .rung = bracket.first_rung,
-                                 .entrants = bracket.trials,
-                                 .missing = bracket.trials};
-    for (int64_t j = 0; j < bracket.trials; ++j) {
-      hfta_trial *trial = &self->trials[bracket.first_trial + j];
-      trial->bracket = i;
-      await(self, trial, bracket.first_rung);
-    }
+    begin(self, i, bracket.first_trial, bracket.trials, bracket.first_rung);
   }
+}
+
+void hfta_waves_add(hfta_trials *self, int64_t count, int64_t rung) {
+  begin(self, self->wave_count++, self->count - count, count, rung);
 }
 
 /// Collects the scores of a wave's rung, and the running means of these trials.

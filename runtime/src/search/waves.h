@@ -12,6 +12,10 @@
 /// Lets the trials of all brackets wait for their first legs.
 void hfta_waves_begin(hfta_trials *self);
 
+/// Lets the last `count` trials wait for their first legs, to a rung, as a wave
+/// of their own. There is room for one more wave.
+void hfta_waves_add(hfta_trials *self, int64_t count, int64_t rung);
+
 /// Takes note of the score that a trial has got.
 void hfta_waves_record(hfta_trials *self, int64_t trial);
 

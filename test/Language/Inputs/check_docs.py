@@ -86,10 +86,10 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     make_files(folder, models)
     count = 0
-    for block in re.findall(r"^```\n(.*?)^```$", text.read_text(),
-                            re.MULTILINE | re.DOTALL):
-        if block.startswith("file "):
-            continue  # the grammar
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text.read_text(),
+                                      re.MULTILINE | re.DOTALL):
+        if language or block.startswith("file "):
+            continue  # commands and their output, or the grammar
         count += 1
         if block.startswith("hftac"):
             words = shlex.split(block.replace("\\\n", " "))[1:]

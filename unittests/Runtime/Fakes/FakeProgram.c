@@ -26,6 +26,7 @@ typedef struct fake {
   hfta_task tasks[FAKE_TASK_COUNT];
   fake_schedules schedules;
   hfta_hyper_parameter hyper_parameters[6];
+  double momenta[MAX_COPIES];
   hfta_setting settings[4];
   hfta_data_field fields[2];
   hfta_port inputs[1];
@@ -52,6 +53,8 @@ static const double dampings[MAX_COPIES] = {0.5,   0.25, 0.125,  1,
 static const double periods[MAX_COPIES] = {3, 1, 10, 4, 2, 16, 5, 3};
 static const double step_sizes[MAX_COPIES] = {4, 4, 2, 4, 4, 4, 4, 4};
 static const double gammas[MAX_COPIES] = {0.5, 1, 0.5, 1, 1, 1, 1, 1};
+static const double fours[MAX_COPIES] = {4, 4, 4, 4, 4, 4, 4, 4};
+static const double halves[MAX_COPIES] = {.5, .5, .5, .5, .5, .5, .5, .5};
 
 static const int64_t scalar_shape[1] = {1};
 static const int64_t norm_shape[1] = {2};
@@ -391,14 +394,17 @@ static void add_job(fake *self, const fake_options *options) {
   int64_t first = options->first_copy;
   const double *lr = options->diverging ? diverging_rates : rates;
   const hfta_hyper_parameter rows[] = {{"lr", lr + first},
-                                       {"momentum", momenta + first},
+                                       {"momentum", self->momenta},
                                        {"weight_decay", decay + first},
                                        {"seed", seeds + first},
                                        {"damping", dampings + first},
                                        {"factor_every", periods + first}};
   memcpy(self->hyper_parameters, rows, sizeof(rows));
+  for (int64_t copy = 0; copy < options->copies; ++copy)
+    self->momenta[copy] = momenta[first + (options->alike ? 0 : copy)];
   for (int64_t copy = 0; copy < options->copies; ++copy) {
-    self->constants.momentum[copy] = momenta[first + copy];
+    self->constants.momentum[copy] =
+        momenta[first + (options->alike ? 0 : copy)];
     self->constants.clip_norm[copy] =
         options->clipping ? clip_norms[first + copy] : INFINITY;
   }
@@ -430,14 +436,14 @@ static void add_job(fake *self, const fake_options *options) {
   program->shuffle = 1;
   program->precision = HFTA_F32;
   if (options->cosine)
-    program->learning_rate =
-        (hfta_learning_rate){.kind = HFTA_LEARNING_RATE_COSINE,
-                             .warmup = warmups + first,
-                             .minimum = minima + first};
-  program->damping_schedule =
-      (hfta_learning_rate){.kind = HFTA_LEARNING_RATE_STEP,
-                           .step_size = step_sizes + first,
-                           .gamma = gammas + first};
+    program->learning_rate = (hfta_learning_rate){
+        .kind = HFTA_LEARNING_RATE_COSINE,
+        .warmup = options->alike ? fours : warmups + first,
+        .minimum = options->alike ? halves : minima + first};
+  program->damping_schedule = (hfta_learning_rate){
+      .kind = HFTA_LEARNING_RATE_STEP,
+      .step_size = options->alike ? fours : step_sizes + first,
+      .gamma = options->alike ? halves : gammas + first};
 }
 
 static void add_roles(hfta_program *program, const fake_options *options) {

@@ -32,7 +32,8 @@ typedef struct fake_options {
   /// copy. It leaves gradients as they are.
   uint32_t curvature;
   uint32_t diverging; ///< copy 1 has a learning rate of 1e30
-  int takes_turns;    ///< whether tasks may run copy by copy
+  uint32_t alike;  ///< all copies have the first one's momentum and schedules
+  int takes_turns; ///< whether tasks may run copy by copy
   /// If this isn't 0, parameters and state are spilled, and gradients and
   /// activations lie in the arena. If copies take turns, this is the number of
   /// copies per turn. Programs with a preconditioner can't spill.

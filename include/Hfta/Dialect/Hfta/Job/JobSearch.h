@@ -34,8 +34,12 @@ class SearchTable {
 public:
   explicit SearchTable(const Job &job)
       : settings(getSearchSettings(job)),
-        search{settings.data(), static_cast<int64_t>(settings.size()),
-               job.search.sampler.trials, getSampler(job), getRule(job)} {}
+        search{settings.data(),
+               static_cast<int64_t>(settings.size()),
+               job.search.sampler.trials,
+               getSampler(job),
+               getRule(job),
+               nullptr} {}
   SearchTable(const SearchTable &) = delete;
   SearchTable &operator=(const SearchTable &) = delete;
 

@@ -1,0 +1,16 @@
+//===- search_info.h - What info says about a search --------------*- C -*-===//
+
+#ifndef HFTA_SRC_COMMAND_LINE_TRIALS_SEARCH_INFO_H
+#define HFTA_SRC_COMMAND_LINE_TRIALS_SEARCH_INFO_H
+
+#include "hfta/json.h"
+#include "hfta/program.h"
+
+/// Prints two or more lines about a program's search.
+void hfta_print_search(FILE *file, const hfta_program *program);
+
+/// Writes the key "search" and its object; nothing if the program has no
+/// search.
+void hfta_put_search(hfta_json_writer *writer, const hfta_program *program);
+
+#endif // HFTA_SRC_COMMAND_LINE_TRIALS_SEARCH_INFO_H

@@ -1,0 +1,32 @@
+//===- trial_arguments.c - Options that choose a trial --------------------===//
+
+#include "command_line/trials/trial_arguments.h"
+
+bool hfta_chooses_trial(const hfta_trial_arguments *arguments) {
+  return arguments->best || arguments->trial >= 0;
+}
+
+int hfta_check_trial(const hfta_invocation *invocation,
+                     const hfta_trial_arguments *arguments,
+                     const char *checkpoint) {
+  bool chooses = hfta_chooses_trial(arguments);
+  if (arguments->best && arguments->trial >= 0)
+    return hfta_report_usage(invocation,
+                             "give '--best' or '--trial', not both");
+  if (arguments->fold >= 0 && !chooses)
+    return hfta_report_usage(invocation,
+                             "option '--fold' needs '--best' or '--trial K'");
+  if (chooses && !invocation->program->search)
+    return hfta_report_usage(invocation, "'%s' has no search: leave '%s' out",
+                             invocation->program->name,
+                             arguments->best ? "--best" : "--trial");
+  if (chooses && !checkpoint)
+    return hfta_report_usage(invocation, "option '%s' needs --checkpoint DIR",
+                             arguments->best ? "--best" : "--trial");
+  if (!chooses && checkpoint && invocation->program->search)
+    return hfta_report_usage(invocation,
+                             "'%s' is a search: say which of its trials, by "
+                             "'--best' or '--trial K'",
+                             invocation->program->name);
+  return -1;
+}

@@ -1,0 +1,347 @@
+//===- facts.c - What identifies a search ---------------------------------===//
+
+#include "tuning/facts.h"
+
+#include "hfta/json.h"
+#include "hfta/learning_rate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Text that grows
+//===----------------------------------------------------------------------===//
+
+/// A text in memory; `file` writes to it.
+typedef struct memory_text {
+  char *text;
+  size_t length;
+  FILE *file;
+} memory_text;
+
+static bool begin(memory_text *self) {
+  *self = (memory_text){.text = NULL};
+  self->file = open_memstream(&self->text, &self->length);
+  return self->file != NULL;
+}
+
+/// Returns the text, or NULL if there wasn't enough memory.
+static char *end(memory_text *self) {
+  bool failed = ferror(self->file) != 0;
+  failed |= fclose(self->file) != 0;
+  if (!failed)
+    return self->text;
+  free(self->text);
+  return NULL;
+}
+
+static void put_integer(memory_text *self, const char *before, int64_t value) {
+  fprintf(self->file, "%s%" PRId64, before, value);
+}
+
+static void put_number(memory_text *self, const char *before, double value) {
+  char buffer[HFTA_NUMBER_TEXT_BYTES];
+  if (value == floor(value) && fabs(value) < 0x1p53)
+    put_integer(self, before, (int64_t)value);
+  else
+    fprintf(self->file, "%s%s", before,
+            hfta_number_text(value, HFTA_F64, buffer));
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of a search
+//===----------------------------------------------------------------------===//
+
+static void put_choices(memory_text *self, const hfta_search_setting *setting) {
+  fputs("choice(", self->file);
+  for (int64_t i = 0; i < setting->choice_count; ++i)
+    put_number(self, i ? ", " : "", setting->choices[i]);
+}
+
+char *hfta_setting_text(const hfta_search_setting *setting) {
+  static const char *const NAMES[] = {"uniform(", "log_uniform(", "integers(",
+                                      "integers("};
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  if (setting->distribution == HFTA_CHOICE) {
+    put_choices(&self, setting);
+  } else {
+    fputs(NAMES[setting->distribution], self.file);
+    put_number(&self, "", setting->low);
+    put_number(&self, ", ", setting->high);
+    if (setting->step != 0)
+      put_number(&self, ", step = ", setting->step);
+    if (setting->distribution == HFTA_LOG_INTEGERS)
+      fputs(", log = true", self.file);
+  }
+  fputs(")", self.file);
+  if (setting->zip != HFTA_NO_ZIP)
+    put_integer(&self, " zip ", setting->zip);
+  return end(&self);
+}
+
+char *hfta_sampler_text(const hfta_sampler *sampler) {
+  static const char *const NAMES[] = {
+#define HFTA_SAMPLER_KIND(identifier, number, name) name,
+      HFTA_SAMPLER_KINDS
+#undef HFTA_SAMPLER_KIND
+  };
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  fprintf(self.file, "%s(", NAMES[sampler->kind]);
+  if (sampler->kind != HFTA_SAMPLER_GRID)
+    put_integer(&self, "seed = ", (int64_t)sampler->seed);
+  if (sampler->kind == HFTA_SAMPLER_TPE) {
+    put_integer(&self, ", startup = ", sampler->startup);
+    put_integer(&self, ", batch = ", sampler->batch);
+  }
+  fputs(")", self.file);
+  return end(&self);
+}
+
+/// Writes the arguments of a rule.
+static void put_rule(memory_text *self, const hfta_rule *rule) {
+  switch (rule->kind) {
+  case HFTA_RULE_ASHA:
+    put_integer(self, "workers = ", rule->workers);
+    put_integer(self, ", eta = ", rule->eta);
+    put_integer(self, ", grace = ", rule->grace);
+    break;
+  case HFTA_RULE_HALVING:
+  case HFTA_RULE_HYPERBAND:
+    put_integer(self, "eta = ", rule->eta);
+    put_integer(self, ", grace = ", rule->grace);
+    break;
+  case HFTA_RULE_PERCENTILE:
+    put_number(self, "", rule->percentile);
+    put_integer(self, ", every = ", rule->every);
+    put_integer(self, ", grace = ", rule->grace);
+    break;
+  case HFTA_RULE_POPULATION:
+    put_integer(self, "every = ", rule->every);
+    put_number(self, ", quantile = ", rule->quantile);
+    put_number(self, ", resample = ", rule->resample);
+    put_number(self, ", factors = [", rule->factors[0]);
+    put_number(self, ", ", rule->factors[1]);
+    put_integer(self, "], seed = ", (int64_t)rule->seed);
+    break;
+  default:
+    break;
+  }
+}
+
+char *hfta_rule_text(const hfta_rule *rule) {
+  static const char *const NAMES[] = {
+#define HFTA_RULE_KIND(identifier, number, name) name,
+      HFTA_RULE_KINDS
+#undef HFTA_RULE_KIND
+  };
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  fprintf(self.file, "%s(", NAMES[rule->kind]);
+  put_rule(&self, rule);
+  fputs(")", self.file);
+  return end(&self);
+}
+
+/// Returns how scores are found.
+static char *validation_text(const hfta_validation *validation) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  put_number(&self, "share ", validation->share);
+  put_integer(&self, ", folds ", validation->folds);
+  put_integer(&self, ", seed ", validation->seed);
+  put_integer(&self, ", every ", validation->every);
+  fprintf(self.file, ", by %s, keeps %s",
+          validation->by_metric ? "metric" : "loss",
+          validation->keeps_best ? "best" : "last");
+  put_integer(&self, ", patience ", validation->patience);
+  put_number(&self, ", least ", validation->least);
+  return end(&self);
+}
+
+/// Returns a schedule, by its name and numbers.
+static char *schedule_text(const hfta_learning_rate *schedule) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  fputs(hfta_learning_rate_name(schedule->kind), self.file);
+  if (schedule->warmup)
+    put_number(&self, ", warmup ", schedule->warmup[0]);
+  if (schedule->kind == HFTA_LEARNING_RATE_STEP && schedule->step_size) {
+    put_number(&self, ", step_size ", schedule->step_size[0]);
+    put_number(&self, ", gamma ", schedule->gamma[0]);
+  }
+  if (schedule->kind == HFTA_LEARNING_RATE_COSINE && schedule->minimum)
+    put_number(&self, ", minimum ", schedule->minimum[0]);
+  return end(&self);
+}
+
+static bool is_varied(const hfta_search *search, const char *name) {
+  for (int64_t i = 0; i < search->setting_count; ++i)
+    if (strcmp(search->settings[i].name, name) == 0)
+      return true;
+  return false;
+}
+
+/// Returns whether a setting, which isn't a hyper-parameter, decides the bytes
+/// of a trial.
+static bool decides_bytes(const char *name) {
+  static const char *const NAMES[] = {
+      "clip_norm", "loss_scale", "growth_interval", "micro_batches", "seed"};
+  for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); ++i)
+    if (strcmp(NAMES[i], name) == 0)
+      return true;
+  return false;
+}
+
+/// Returns the numbers that all trials have in common.
+static char *numbers_text(const hfta_program *program) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  const char *separator = "";
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i) {
+    const hfta_hyper_parameter *one = &program->hyper_parameters[i];
+    if (is_varied(program->search, one->name))
+      continue;
+    fprintf(self.file, "%s%s", separator, one->name);
+    put_number(&self, " = ", one->values[0]);
+    separator = ", ";
+  }
+  for (uint32_t i = 0; i < program->setting_count; ++i) {
+    const hfta_setting *one = &program->settings[i];
+    if (!decides_bytes(one->name) || is_varied(program->search, one->name))
+      continue;
+    fprintf(self.file, "%s%s", separator, one->name);
+    if (one->type == HFTA_SETTING_NUMBERS && one->values)
+      put_number(&self, " = ", ((const double *)one->values)[0]);
+    else if (one->type == HFTA_SETTING_WHOLE_NUMBERS && one->values)
+      put_integer(&self, " = ", ((const int64_t *)one->values)[0]);
+    else
+      put_integer(&self, " = ", one->value);
+    separator = ", ";
+  }
+  return end(&self);
+}
+
+//===----------------------------------------------------------------------===//
+// All facts
+//===----------------------------------------------------------------------===//
+
+/// The names of a run's own facts.
+static const char TRIALS[] = "trials", EPOCHS[] = "epochs",
+                  SAMPLES[] = "training samples",
+                  STEPS_PER_EPOCH[] = "steps per epoch";
+
+/// Adds a fact, whose text becomes the list's. Returns false if `text` is NULL.
+static bool add(hfta_facts *self, const char *name, char *text) {
+  self->owned[self->owned_count++] = text;
+  self->list[self->count++] = (hfta_journal_fact){
+      .name = name, .text = text, .may_change = strcmp(name, TRIALS) == 0};
+  return text != NULL;
+}
+
+/// Returns a number as a text.
+static char *number_text(int64_t value) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  put_integer(&self, "", value);
+  return end(&self);
+}
+
+/// Adds a fact about a setting. Its name differs from those of all other facts,
+/// however the job's model names its numbers.
+static bool add_setting(hfta_facts *self, const hfta_search_setting *setting) {
+  memory_text name;
+  if (!begin(&name))
+    return false;
+  fprintf(name.file, "setting %s", setting->name);
+  char *text = end(&name);
+  if (!text)
+    return false;
+  self->owned[self->owned_count++] = text;
+  return add(self, text, hfta_setting_text(setting));
+}
+
+hfta_status hfta_facts_find(const hfta_program *program,
+                            const hfta_facts_of_run *run, hfta_facts *out,
+                            hfta_error *error) {
+  enum { OTHERS = 15 };
+  const hfta_search *search = program->search;
+  size_t most = (size_t)search->setting_count + OTHERS;
+  *out = (hfta_facts){.list = calloc(most, sizeof(*out->list)),
+                      .owned = calloc(2 * most, sizeof(*out->owned))};
+  bool complete = out->list && out->owned;
+  complete = complete && add(out, "job", strdup(program->name));
+  complete = complete && add(out, "model", strdup(program->models->identity));
+  complete = complete && add(out, TRIALS, number_text(run->trials));
+  complete =
+      complete && add(out, "sampler", hfta_sampler_text(&search->sampler));
+  complete = complete && add(out, "rule", hfta_rule_text(&search->rule));
+  complete =
+      complete && add(out, "validation", validation_text(&program->validation));
+  complete = complete && add(out, EPOCHS, number_text(run->epochs));
+  complete = complete && add(out, "batch", number_text(program->batch));
+  complete =
+      complete && add(out, "order_seed", number_text(program->order_seed));
+  complete = complete && add(out, SAMPLES, number_text(run->samples));
+  complete =
+      complete && add(out, STEPS_PER_EPOCH, number_text(run->steps_per_epoch));
+  complete =
+      complete && add(out, "schedule", schedule_text(&program->learning_rate));
+  complete = complete && add(out, "damping schedule",
+                             schedule_text(&program->damping_schedule));
+  complete = complete && add(out, "metric", strdup(program->metric));
+  complete = complete && add(out, "other numbers", numbers_text(program));
+  for (int64_t i = 0; i < search->setting_count && complete; ++i)
+    complete = add_setting(out, &search->settings[i]);
+  return complete ? HFTA_OK
+                  : hfta_fail(error, HFTA_UNSUPPORTED,
+                              "not enough memory for a search");
+}
+
+/// Returns a fact of the journal that is a number; 0 if it isn't.
+static int64_t find_number(const hfta_journal *journal, const char *name) {
+  char *text = hfta_journal_find_fact(journal, name);
+  int64_t number = text ? strtoll(text, NULL, 10) : 0;
+  free(text);
+  return number;
+}
+
+int64_t hfta_facts_trials(const hfta_journal *journal) {
+  return find_number(journal, TRIALS);
+}
+
+hfta_status hfta_facts_read(const hfta_program *program,
+                            const hfta_journal *journal, const char *path,
+                            hfta_facts_of_run *out, hfta_error *error) {
+  *out = (hfta_facts_of_run){.trials = find_number(journal, TRIALS),
+                             .epochs = find_number(journal, EPOCHS),
+                             .samples = find_number(journal, SAMPLES),
+                             .steps_per_epoch =
+                                 find_number(journal, STEPS_PER_EPOCH)};
+  hfta_facts facts;
+  hfta_status status = hfta_facts_find(program, out, &facts, error);
+  if (status == HFTA_OK)
+    status = hfta_journal_check(journal, path, facts.list, facts.count, error);
+  hfta_facts_free(&facts);
+  return status;
+}
+
+void hfta_facts_free(hfta_facts *self) {
+  for (int64_t i = 0; i < self->owned_count; ++i)
+    free(self->owned[i]);
+  free(self->owned);
+  free(self->list);
+  *self = (hfta_facts){.count = 0};
+}
