@@ -251,9 +251,32 @@ def safetensors_seeds():
         weights, {**metadata, "version": "2", "checksum": "0" * 16})
 
 
+# Requests, and lines of a journal.
+REQUESTS = [
+    {"id": 7, "command": "status", "trials": [0, 1]}, {"id": "a", "command": "save"},
+    {"command": "add", "settings": [{"lr": 0.5, "seed": 3}, {"lr": 1e-3, "seed": 4}]},
+    {"command": "more", "count": 2}, {"command": "stop", "trials": [3, 5]},
+    {"command": "clone", "trial": 3, "set": {"lr": 0.25}, "warm": False},
+    {"command": "set", "trials": [0], "set": {"seed": 9}}, {"command": "end", "now": True}]
+EVENTS = [
+    {"event": "search", "version": 1, "job": "tune", "trials": "9"},
+    {"event": "trial", "trial": 0, "settings": {"lr": 0.5}},
+    {"event": "evaluated", "fold": 0, "epoch": 1, "trials": [0, 1], "train_loss": [0.5, "nan"],
+     "validation_loss": [0.25, "inf"], "validation_metric": ["nan", "-inf"]},
+    {"event": "decided", "trial": 0, "epoch": 1, "verdict": "goes on", "score": 0.25},
+    {"event": "command", "command": "stop", "trials": [3]}]
+
+
+def search_seeds():
+    lines = [json.dumps(line, separators=(",", ":")) for line in REQUESTS + EVENTS]
+    for index, line in enumerate(lines):
+        yield f"line-{index}", line.encode()
+    yield "journal", ("\n".join(lines[len(REQUESTS):]) + "\n").encode()
+
+
 TARGETS = {"onnx": onnx_seeds, "language": language_seeds, "planning": planning_seeds,
            "idx": idx_seeds, "npy": npy_seeds, "csv": csv_seeds,
-           "safetensors": safetensors_seeds}
+           "safetensors": safetensors_seeds, "search": search_seeds}
 
 
 def write_seeds(folder, target, *arguments):
