@@ -67,7 +67,8 @@ hfta_status hfta_refuse_to_replace_program(const char *output,
 /// Returns whether a name in a folder of checkpoints is that of a file that a
 /// search saves there (src/tuning): its journal, or a trial's state.
 static bool is_of_search(const char *name) {
-  return strcmp(name, "search.jsonl") == 0 || strncmp(name, "trial-", 6) == 0;
+  return strcmp(name, HFTA_SEARCH_JOURNAL) == 0 ||
+         strncmp(name, HFTA_TRIAL_PREFIX, sizeof(HFTA_TRIAL_PREFIX) - 1) == 0;
 }
 
 /// Compares an output with all files of `folder` if that is a checkpoint, else

@@ -10,6 +10,11 @@
 #include "hfta/program.h"
 #include "hfta/status.h"
 
+/// The name of a search's journal in its folder, and the prefix of the names of
+/// trials' files there (src/tuning).
+#define HFTA_SEARCH_JOURNAL "search.jsonl"
+#define HFTA_TRIAL_PREFIX "trial-"
+
 /// Returns HFTA_USAGE, with a message that names both paths, if `output` is the
 /// file `input`.
 hfta_status hfta_refuse_to_replace(const char *output, const char *input,

@@ -22,9 +22,10 @@ typedef struct command {
   int (*run)(const hfta_invocation *invocation);
   /// Whether the program has what the command needs; NULL: it always has.
   bool (*is_possible)(const hfta_program *program);
-  const char *job_help; ///< the help text of --job; NULL: with several jobs,
-                        ///< one must be named
-  const char *of_seats; ///< a synopsis of options that need seats, or NULL
+  const char *job_help;  ///< the help text of --job; NULL: with several jobs,
+                         ///< one must be named
+  const char *of_seats;  ///< a synopsis of options that need seats, or NULL
+  const char *of_search; ///< a synopsis of options that need a search, or NULL
 } command;
 
 static bool can_train(const hfta_program *program) {
@@ -67,34 +68,36 @@ static const command commands[] = {
      "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train,
      "train only this job (default: all, one after the other)",
-     "[--seats P [--scheduler NAME] [--workload FILE.json]]"},
+     "[--seats P [--scheduler NAME] [--workload FILE.json]]",
+     "[--trials N] [--control SOCKET | --replay K [--fold J]]"},
     {"eval",
      "[--data DIR] [--validation] [--checkpoint DIR] [--threads N]\n"
      "           [--device DEVICE] [--ranks auto|1] [--mpi LIBRARY]\n"
      "           [--rank-timeout S]",
      "evaluate the copies on the test data: loss and metric", hfta_command_eval,
-     can_evaluate, NULL, NULL},
+     can_evaluate, NULL, NULL, "[--best | --trial K] [--fold J]"},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
      "write one copy as an ONNX model", hfta_command_export, can_export, NULL,
-     NULL},
+     NULL, "(--best | --trial K) [--fold J], in place of --copy K"},
     {"run",
      "--input NAME=FILE.npy ... --output DIR [--copy K]\n"
      "           [--checkpoint DIR] [--threads N] [--device DEVICE]",
      "apply one copy to arrays, and write NAME.npy for each output",
-     hfta_command_run, NULL, NULL, NULL},
+     hfta_command_run, NULL, NULL, NULL, NULL},
     {"info", "[--json | --schedule] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL,
-     "describe this job (default: list the jobs)", "[--seats P] [--data DIR]"},
+     "describe this job (default: list the jobs)", "[--seats P] [--data DIR]",
+     NULL},
     {"trials", "--checkpoint DIR [--json]",
      "how a search stands: trials, scores and decisions", list_trials,
-     has_search, NULL, NULL},
+     has_search, NULL, NULL, NULL},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
      "           [--threads N] [--device DEVICE]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "time steps on synthetic data in memory", hfta_command_bench, NULL, NULL,
-     NULL},
+     NULL, NULL},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
@@ -136,6 +139,8 @@ static void print_help(FILE *file, const hfta_invocation *invocation) {
     fprintf(file, "  %-8s %s%s\n", commands[i].name, job, commands[i].synopsis);
     if (commands[i].of_seats && hfta_takes_seats(invocation))
       fprintf(file, "           %s\n", commands[i].of_seats);
+    if (commands[i].of_search && hfta_has_search(invocation))
+      fprintf(file, "           %s\n", commands[i].of_search);
     fprintf(file, "           %s\n", commands[i].summary);
   }
   fprintf(file,

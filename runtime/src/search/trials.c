@@ -5,6 +5,7 @@
 #include "search/asha.h"
 #include "search/trial_table.h"
 #include "search/waves.h"
+#include "system/extend.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,23 +104,13 @@ hfta_status hfta_trials_create(const hfta_rule *rule,
 
 int64_t hfta_trials_count(const hfta_trials *self) { return self->count; }
 
-/// Makes an array longer, and sets what is new to zero. Returns NULL if there
-/// isn't enough memory; then the array stays as it is.
-static void *extend(void *array, int64_t old_count, int64_t count,
-                    size_t bytes) {
-  char *more = realloc(array, (size_t)count * bytes);
-  if (more)
-    memset(more + (size_t)old_count * bytes, 0,
-           (size_t)(count - old_count) * bytes);
-  return more;
-}
-
 /// Makes room for `count` trials and one more wave.
 static bool make_room(hfta_trials *self, int64_t count) {
   int64_t old = self->count, rungs = self->rungs;
   void *more;
 #define EXTEND(member, old_count, new_count)                                   \
-  more = extend(self->member, old_count, new_count, sizeof(*self->member));    \
+  more =                                                                       \
+      hfta_extend(self->member, old_count, new_count, sizeof(*self->member));  \
   if (!more)                                                                   \
     return false;                                                              \
   self->member = more;

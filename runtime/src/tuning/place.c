@@ -6,8 +6,6 @@
 #include "tuning/copy_state.h"
 #include "tuning/trial_files.h"
 
-#include <string.h>
-
 /// Returns the last of a run's files that is of at least `least` and at most
 /// `most` steps; -1 if there is none.
 static int64_t last_file(const hfta_run *run, int64_t least, int64_t most) {

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char JOURNAL[] = "search.jsonl";
-
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
@@ -189,8 +187,8 @@ static hfta_status open_journal(hfta_tuner *self) {
   hfta_path path = {""};
   hfta_status status = HFTA_OK;
   if (self->folder)
-    status =
-        hfta_path_format(&path, self->error, "%s/%s", self->folder, JOURNAL);
+    status = hfta_path_format(&path, self->error, "%s/%s", self->folder,
+                              HFTA_SEARCH_JOURNAL);
   if (status == HFTA_OK && self->folder && hfta_team_leads(&self->team))
     status = take_folder(self, &path);
   status = hfta_share_outcome(self->instance, status);
@@ -269,8 +267,8 @@ static hfta_status check_log(hfta_tuner *self) {
     status = hfta_refuse_to_replace_checkpoint(path, self->folder, self->error);
   if (status != HFTA_OK || !self->folder)
     return status;
-  status =
-      hfta_path_format(&journal, self->error, "%s/%s", self->folder, JOURNAL);
+  status = hfta_path_format(&journal, self->error, "%s/%s", self->folder,
+                            HFTA_SEARCH_JOURNAL);
   return status == HFTA_OK ? hfta_refuse_to_write_twice(
                                  path, "journal", journal.text, self->error)
                            : status;

@@ -20,10 +20,6 @@ static const record RECORDS[] = {
 #undef HFTA_REQUEST
 };
 
-const char *hfta_request_word(hfta_request_kind kind) {
-  return RECORDS[kind].word;
-}
-
 void hfta_request_free(hfta_request *self) {
   free(self->id);
   free(self->trials);

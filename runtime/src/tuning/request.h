@@ -54,9 +54,6 @@ typedef struct hfta_request {
   bool now;  ///< false unless given
 } hfta_request;
 
-/// Returns the word of a kind of request, which is static.
-const char *hfta_request_word(hfta_request_kind kind);
-
 /// Parses a request. Fails with HFTA_INVALID_INPUT, saying what was expected;
 /// `out->id` is set even then if the text has one. `out` must be released by
 /// hfta_request_free, also after a failure.

@@ -2,6 +2,7 @@
 
 #include "tuning/saved_study.h"
 
+#include "checkpoint/replaces.h"
 #include "system/path.h"
 #include "tuning/catch_up.h"
 
@@ -13,7 +14,7 @@ hfta_status hfta_saved_study_open(const hfta_program *program,
   hfta_facts_of_run run;
   *out = (hfta_saved_study){.study = NULL};
   hfta_status status =
-      hfta_path_format(&path, error, "%s/search.jsonl", folder);
+      hfta_path_format(&path, error, "%s/" HFTA_SEARCH_JOURNAL, folder);
   if (status == HFTA_OK)
     status = hfta_journal_read(path.text, communicator, &out->journal, error);
   if (status == HFTA_OK)

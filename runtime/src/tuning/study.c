@@ -3,6 +3,7 @@
 #include "tuning/study.h"
 
 #include "search/population.h"
+#include "system/extend.h"
 #include "tuning/study_lines.h"
 
 #include <math.h>
@@ -57,29 +58,20 @@ static hfta_status check(const hfta_study *self, hfta_error *error) {
              : status;
 }
 
-/// Makes an array longer, and sets what is new to zero. Returns NULL if there
-/// isn't enough memory; then the array stays as it is.
-static void *extend(void *array, int64_t old_count, int64_t count,
-                    size_t bytes) {
-  char *more = realloc(array, (size_t)count * bytes);
-  if (more)
-    memset(more + (size_t)old_count * bytes, 0,
-           (size_t)(count - old_count) * bytes);
-  return more;
-}
-
 /// Makes room for `trials` trials.
 static bool make_room(hfta_study *self, int64_t trials) {
   int64_t old = self->trial_count, folds = self->fold_count;
-  void *more = extend(self->rows, old, trials, sizeof(*self->rows));
+  void *more = hfta_extend(self->rows, old, trials, sizeof(*self->rows));
   if (!more)
     return false;
   self->rows = more;
-  more = extend(self->observations, old, trials, sizeof(*self->observations));
+  more =
+      hfta_extend(self->observations, old, trials, sizeof(*self->observations));
   if (!more)
     return false;
   self->observations = more;
-  more = extend(self->runs, old * folds, trials * folds, sizeof(*self->runs));
+  more =
+      hfta_extend(self->runs, old * folds, trials * folds, sizeof(*self->runs));
   if (!more)
     return false;
   self->runs = more;

@@ -3,6 +3,7 @@
 #include "tuning/trial_files.h"
 
 #include "checkpoint/checkpoint_impl.h"
+#include "checkpoint/replaces.h"
 #include "instance/instance_impl.h"
 #include "instance/share_state.h"
 
@@ -21,9 +22,10 @@ hfta_status hfta_trial_file_path(hfta_path *out, const char *folder,
   char fold[32] = "";
   if (study->validation.folds > 0)
     snprintf(fold, sizeof(fold), ".fold-%" PRId64, study->runs[run].fold);
-  return hfta_path_format(
-      out, error, "%s/trial-%04" PRId64 "%s.%s-%08" PRId64 ".safetensors",
-      folder, study->runs[run].trial, fold, kind, steps);
+  return hfta_path_format(out, error,
+                          "%s/" HFTA_TRIAL_PREFIX "%04" PRId64
+                          "%s.%s-%08" PRId64 ".safetensors",
+                          folder, study->runs[run].trial, fold, kind, steps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -56,7 +58,7 @@ static bool skip(const char **at, const char *text) {
 
 static bool parse_name(const char *name, file_name *out) {
   *out = (file_name){.fold = 0};
-  if (!skip(&name, "trial-") || !parse_number(&name, &out->trial))
+  if (!skip(&name, HFTA_TRIAL_PREFIX) || !parse_number(&name, &out->trial))
     return false;
   if (skip(&name, ".fold-") && !parse_number(&name, &out->fold))
     return false;
@@ -170,7 +172,8 @@ hfta_status hfta_trial_files_find(const char *folder, hfta_study *study,
 
 /// Returns whether a name is that of a trial's file that isn't complete.
 static bool is_temporary(const char *name) {
-  return strncmp(name, "trial-", 6) == 0 && strstr(name, ".safetensors.tmp-");
+  return strncmp(name, HFTA_TRIAL_PREFIX, sizeof(HFTA_TRIAL_PREFIX) - 1) == 0 &&
+         strstr(name, ".safetensors.tmp-");
 }
 
 hfta_status hfta_trial_files_clean(const char *folder, bool all,

@@ -9,7 +9,6 @@
 #include "tuning/trial_files.h"
 
 #include <math.h>
-#include <string.h>
 
 /// Evaluates the weights of the best trial on the test data: the mean over its
 /// folds.
@@ -176,10 +175,7 @@ static hfta_status find_reason(hfta_tuner *self) {
   hfta_status status = hfta_communicator_max(
       self->team.communicator, "signals to stop", &signals, self->error);
   bool stops = self->stops && !hfta_study_is_over(self->study);
-  bool is_late =
-      self->most_seconds > 0 && hfta_tuner_seconds(self) >= self->most_seconds;
   self->result->interrupted = stops && signals != 0;
-  self->result->out_of_time = stops && signals == 0 && is_late;
   self->result->stopped = stops;
   return status;
 }

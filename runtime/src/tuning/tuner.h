@@ -27,7 +27,6 @@ typedef struct hfta_tuner_options {
 typedef struct hfta_tuner_result {
   hfta_study *study; ///< how the search stands; NULL if it couldn't be begun
   bool interrupted;  ///< should_stop returned true
-  bool out_of_time;  ///< the minutes are over
   bool stopped;   ///< it isn't over: for one of these reasons, by a request, or
                   ///< since all trials that are left are paused
   bool saved;     ///< the folder has all that has been trained
