@@ -1,5 +1,6 @@
 //===- restart.c - Copies that begin again --------------------------------===//
 
+#include "instance/copy_tensors.h"
 #include "instance/instance_impl.h"
 #include "schedule/run.h"
 
@@ -30,21 +31,15 @@ static bool is_shared(const hfta_tensor *tensor) {
 }
 
 /// Refuses to restart copies on their own if they share state that training
-/// changes. Parameters that copies share aren't trained.
+/// changes.
 static hfta_status check_shared(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  for (uint32_t i = 0; i < program->tensor_count; ++i) {
-    const hfta_tensor *tensor = &program->tensors[i];
-    bool is_parameter =
-        program->segments[tensor->segment].role == HFTA_SEGMENT_PARAMETERS;
-    if ((tensor->flags & HFTA_TENSOR_CHECKPOINT) && is_shared(tensor) &&
-        !is_parameter)
-      return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
-                       "copies can't begin again on their own, as all of them "
-                       "share '%s', which training changes",
-                       tensor->name);
-  }
-  return HFTA_OK;
+  const hfta_tensor *tensor =
+      hfta_find_shared_state(instance->program, HFTA_TENSOR_CHECKPOINT);
+  return !tensor ? HFTA_OK
+                 : hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                             "copies can't begin again on their own, as all of "
+                             "them share '%s', which training changes",
+                             tensor->name);
 }
 
 static hfta_status check(hfta_instance *instance) {

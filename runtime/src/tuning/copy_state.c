@@ -2,39 +2,17 @@
 
 #include "tuning/copy_state.h"
 
+#include "instance/copy_tensors.h"
 #include "instance/instance_impl.h"
 
 #include <string.h>
 
-/// Returns whether a tensor is part of a copy's state on this rank. Tensors
-/// that all copies share aren't trained (hfta_instance_restart), so that they
-/// belong to no copy.
-static bool is_state(const hfta_instance *instance, uint32_t index,
-                     int64_t copy) {
-  const hfta_tensor *tensor = &instance->program->tensors[index];
-  return (tensor->flags & HFTA_TENSOR_CHECKPOINT) != 0 &&
-         (tensor->flags & HFTA_TENSOR_SHARED) == 0 && tensor->bytes > 0 &&
-         hfta_tensor_is_of(tensor, copy) &&
-         hfta_instance_find_worker(instance, tensor->segment) != NULL;
-}
-
-/// Returns the index of the copy's first state tensor from `index` on; the
-/// number of tensors if there is none.
-static uint32_t next_of(const hfta_instance *instance, uint32_t index,
-                        int64_t copy) {
-  while (index < instance->program->tensor_count &&
-         !is_state(instance, index, copy))
-    ++index;
-  return index;
-}
+/// Tensors that all copies share aren't trained (hfta_instance_restart), so
+/// that they belong to no copy's state.
+enum { STATE = HFTA_TENSOR_CHECKPOINT };
 
 uint64_t hfta_copy_state_bytes(const hfta_instance *instance, int64_t copy) {
-  const hfta_program *program = instance->program;
-  uint64_t bytes = 0;
-  for (uint32_t i = next_of(instance, 0, copy); i < program->tensor_count;
-       i = next_of(instance, i + 1, copy))
-    bytes += program->tensors[i].bytes;
-  return bytes;
+  return hfta_copy_tensors_bytes(instance, STATE, copy);
 }
 
 /// Returns whether two tensors can hold the same values.
@@ -52,11 +30,12 @@ hfta_status hfta_copy_state_check(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   uint32_t count = program->tensor_count;
   for (int64_t copy = 1; copy < program->copies; ++copy) {
-    uint32_t i = next_of(instance, 0, 0), j = next_of(instance, 0, copy);
+    uint32_t i = hfta_copy_tensors_next(instance, STATE, 0, 0),
+             j = hfta_copy_tensors_next(instance, STATE, 0, copy);
     while (i < count && j < count &&
            are_alike(&program->tensors[i], &program->tensors[j])) {
-      i = next_of(instance, i + 1, 0);
-      j = next_of(instance, j + 1, copy);
+      i = hfta_copy_tensors_next(instance, STATE, i + 1, 0);
+      j = hfta_copy_tensors_next(instance, STATE, j + 1, copy);
     }
     if (i < count || j < count)
       return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
@@ -70,30 +49,10 @@ hfta_status hfta_copy_state_check(hfta_instance *instance) {
 
 hfta_status hfta_copy_state_take(hfta_instance *instance, int64_t copy,
                                  void *memory) {
-  const hfta_program *program = instance->program;
-  char *at = memory;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = next_of(instance, 0, copy);
-       i < program->tensor_count && status == HFTA_OK;
-       i = next_of(instance, i + 1, copy)) {
-    uint64_t bytes = program->tensors[i].bytes;
-    status = hfta_instance_read(instance, i, copy, 0, at, bytes);
-    at += bytes;
-  }
-  return status;
+  return hfta_copy_tensors_read(instance, STATE, copy, memory);
 }
 
 hfta_status hfta_copy_state_give(hfta_instance *instance, int64_t copy,
                                  const void *memory) {
-  const hfta_program *program = instance->program;
-  const char *at = memory;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = next_of(instance, 0, copy);
-       i < program->tensor_count && status == HFTA_OK;
-       i = next_of(instance, i + 1, copy)) {
-    uint64_t bytes = program->tensors[i].bytes;
-    status = hfta_instance_write(instance, i, copy, 0, at, bytes);
-    at += bytes;
-  }
-  return status;
+  return hfta_copy_tensors_write(instance, STATE, copy, memory);
 }
