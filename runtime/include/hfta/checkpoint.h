@@ -14,6 +14,9 @@
 //               of an f64 in hexadecimal
 //   epoch_steps number of these losses; absent in checkpoints of older programs
 //
+// A training that goes by scores adds training.safetensors, and one with `keep
+// best` the best weights of copies (src/checkpoint/checkpoint_impl.h).
+//
 // A checkpoint is written to a temporary folder, whose name begins with
 // ".hfta-", synced, then renamed. So a folder with a checkpoint's name is
 // always complete. Equal states give equal bytes. A training locks the folder

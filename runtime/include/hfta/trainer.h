@@ -93,9 +93,14 @@ typedef struct hfta_train_result {
   /// Mean losses and metrics over the validation data, by the last evaluation;
   /// NULL: not evaluated, or no metric.
   double *validation_losses, *validation_metrics;
-  double *eval_losses;  ///< mean losses over the test data; NULL: not evaluated
-  double *eval_metrics; ///< mean metrics over the test data; NULL: there is no
-                        ///< metric
+  /// With `keep best`, the step of each copy's best weights, 0 if it has none,
+  /// so that its last ones count; and what these weights reach on the
+  /// validation data. NULL: no `keep best`, or the training isn't complete.
+  int64_t *best_steps;
+  double *best_losses, *best_metrics;
+  /// Mean losses and metrics over the test data, with `keep best` those of the
+  /// best weights; NULL: not evaluated, or no metric.
+  double *eval_losses, *eval_metrics;
   /// The number of statistics that were skipped because they weren't finite,
   /// over all steps of this run; NULL: no preconditioner. The next two arrays
   /// count a preconditioner's inverses (hfta_update_report) in the same way.

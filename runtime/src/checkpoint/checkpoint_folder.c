@@ -46,6 +46,13 @@ int64_t hfta_checkpoint_step_of(const char *path) {
   return parse_name(hfta_path_name(path));
 }
 
+hfta_status hfta_checkpoint_file(hfta_path *out, const char *checkpoint,
+                                 int64_t copy, bool is_best,
+                                 hfta_error *error) {
+  return hfta_path_format(out, error, "%s/%s-%04" PRId64 ".safetensors",
+                          checkpoint, is_best ? "best" : "copy", copy);
+}
+
 /// Returns the step of the newest checkpoint before step `limit`; -1 if there
 /// is none or the folder can't be opened.
 static int64_t newest_below(const char *folder, int64_t limit) {

@@ -21,19 +21,25 @@ typedef struct load {
   const char *single; ///< the only file that is loaded; NULL: those of `folder`
   int64_t steps;      ///< the checkpoint's step
   hfta_epoch_losses *epoch_losses; ///< one per copy, or NULL
-  /// One per copy: the state of its file when it was checked. Closed between
-  /// the two times that the file is open.
+  /// One per copy, or NULL if best weights aren't loaded: their step; 0: the
+  /// checkpoint has none.
+  int64_t *best_steps;
+  hfta_best_weights *best; ///< receives best weights; NULL: the instance does
+  /// Two per copy, the second for its best weights: the state of the file when
+  /// it was checked. Closed between the two times that the file is open.
   hfta_watch *watches;
   hfta_checkpoint_parts parts;
   hfta_chunk next; ///< the first chunk of the current copy's file that hasn't
                    ///< been sent
 } load;
 
-/// One copy's file while it is open. Only one file is open at a time, so that
-/// address space and descriptors don't grow with the number of copies.
+/// One copy's file, or that of its best weights, while it is open. Only one
+/// file is open at a time, so that address space and descriptors don't grow
+/// with the number of copies.
 typedef struct copy_file {
   load *load;
   int64_t copy;
+  bool is_best;
   hfta_path path;
   hfta_safetensors *file;
 } copy_file;
@@ -66,17 +72,57 @@ static hfta_status check_epoch_losses(const load *self,
   return HFTA_OK;
 }
 
-static hfta_status check_metadata(const load *self,
-                                  const hfta_safetensors *file, int64_t copy,
-                                  const char *path) {
-  hfta_error *error = &self->instance->error;
-  const hfta_model *model = hfta_program_model(self->instance->program, copy);
+/// Checks that a file is of this model and optimizer.
+static hfta_status check_identity(const copy_file *self) {
+  const hfta_instance *instance = self->load->instance;
+  const hfta_model *model = hfta_program_model(instance->program, self->copy);
+  const char *identity = hfta_safetensors_metadata(self->file, "identity");
+  if (strcmp(identity, model->identity) == 0 ||
+      strcmp(identity, model->identity_of_batch) == 0)
+    return HFTA_OK;
+  return hfta_fail(&self->load->instance->error, HFTA_INVALID_INPUT,
+                   "'%s' belongs to another model or optimizer (identity "
+                   "%.64s, expected %s)",
+                   self->path.text, identity, model->identity);
+}
+
+/// Checks that a file is of step `expected`, that of `whose`.
+static hfta_status check_step(const copy_file *self, int64_t expected,
+                              const char *whose) {
+  const char *step = hfta_safetensors_metadata(self->file, "step");
+  int64_t steps;
+  if (parse_steps(step, &steps) && steps == expected)
+    return HFTA_OK;
+  return hfta_fail(&self->load->instance->error, HFTA_INVALID_INPUT,
+                   "'%s' belongs to step '%.32s', not to the step of %s",
+                   self->path.text, step, whose);
+}
+
+/// Notes the step of a copy's best weights, which its own file has.
+static hfta_status note_best_step(const copy_file *self) {
+  load *load = self->load;
+  const char *text = hfta_safetensors_metadata(self->file, "best_step");
+  int64_t step = 0;
+  if (text && (!parse_steps(text, &step) || step < 0 || step > load->steps))
+    return hfta_fail(&load->instance->error, HFTA_INVALID_INPUT,
+                     "'%s' has best_step '%.32s', expected a number up to its "
+                     "step",
+                     self->path.text, text);
+  if (load->best_steps)
+    load->best_steps[self->copy] = step;
+  return HFTA_OK;
+}
+
+static hfta_status check_metadata(const copy_file *self) {
+  const load *load = self->load;
+  const hfta_safetensors *file = self->file;
+  hfta_error *error = &load->instance->error;
+  const char *path = self->path.text;
   const char *format = hfta_safetensors_metadata(file, "format");
   const char *version = hfta_safetensors_metadata(file, "version");
-  const char *identity = hfta_safetensors_metadata(file, "identity");
-  const char *step = hfta_safetensors_metadata(file, "step");
-  if (!format || strcmp(format, HFTA_CHECKPOINT_FORMAT) != 0 || !identity ||
-      !version || !step)
+  if (!format || strcmp(format, HFTA_CHECKPOINT_FORMAT) != 0 || !version ||
+      !hfta_safetensors_metadata(file, "identity") ||
+      !hfta_safetensors_metadata(file, "step"))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is not a checkpoint of a training binary", path);
   bool checked = strcmp(version, HFTA_CHECKPOINT_VERSION) == 0;
@@ -89,19 +135,38 @@ static hfta_status check_metadata(const load *self,
   if (checked && !hfta_safetensors_metadata(file, HFTA_SAFETENSORS_CHECKSUM))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is damaged: it lacks its checksum", path);
-  if (strcmp(identity, model->identity) != 0 &&
-      strcmp(identity, model->identity_of_batch) != 0)
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "'%s' belongs to another model or optimizer (identity "
-                     "%.64s, expected %s)",
-                     path, identity, model->identity);
-  int64_t steps;
-  if (!parse_steps(step, &steps) || steps != self->steps)
-    return hfta_fail(
-        error, HFTA_INVALID_INPUT,
-        "'%s' belongs to step '%.32s', not to the step of this checkpoint",
-        path, step);
-  return check_epoch_losses(self, file, path);
+  hfta_status status = check_identity(self);
+  if (status == HFTA_OK)
+    status = check_step(self, load->steps, "this checkpoint");
+  if (status == HFTA_OK)
+    status = check_epoch_losses(load, file, path);
+  return status == HFTA_OK ? note_best_step(self) : status;
+}
+
+static hfta_status check_best_metadata(const copy_file *self) {
+  const hfta_safetensors *file = self->file;
+  const char *format = hfta_safetensors_metadata(file, "format");
+  const char *version = hfta_safetensors_metadata(file, "version");
+  if (!format || strcmp(format, HFTA_BEST_FORMAT) != 0 || !version ||
+      strcmp(version, HFTA_BEST_VERSION) != 0 ||
+      !hfta_safetensors_metadata(file, HFTA_SAFETENSORS_CHECKSUM) ||
+      !hfta_safetensors_metadata(file, "identity") ||
+      !hfta_safetensors_metadata(file, "step"))
+    return hfta_fail(&self->load->instance->error, HFTA_INVALID_INPUT,
+                     "'%s' doesn't hold best weights that this program reads",
+                     self->path.text);
+  hfta_status status = check_identity(self);
+  return status == HFTA_OK
+             ? check_step(self, self->load->best_steps[self->copy],
+                          "the copy's best weights")
+             : status;
+}
+
+/// Returns whether a copy's file has a tensor.
+static bool has_tensor(const copy_file *self, const hfta_tensor *tensor) {
+  return self->is_best ? hfta_best_weights_have(tensor, self->copy)
+                       : (tensor->flags & HFTA_TENSOR_CHECKPOINT) &&
+                             hfta_tensor_is_of(tensor, self->copy);
 }
 
 static hfta_status check_tensor(const load *self, const hfta_safetensors *file,
@@ -138,12 +203,11 @@ static hfta_status check_copy(void *argument) {
   if (status == HFTA_OK)
     status = hfta_safetensors_verify(self->file, path, error);
   if (status == HFTA_OK)
-    status = check_metadata(load, self->file, self->copy, path);
+    status = self->is_best ? check_best_metadata(self) : check_metadata(self);
   size_t count = 0;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
-        !hfta_tensor_is_of(tensor, self->copy))
+    if (!has_tensor(self, tensor))
       continue;
     status = check_tensor(load, self->file, path, tensor);
     ++count;
@@ -164,11 +228,13 @@ static hfta_epoch_losses get_epoch_losses(const hfta_safetensors *file) {
   return losses;
 }
 
-/// Begins a copy on every rank: lists the tensors that are loaded from its
-/// file, and finds the first chunk.
-static void begin_copy(load *self, int64_t copy) {
+/// Begins a copy, or its best weights, on every rank: lists the tensors that
+/// are loaded from the file, and finds the first chunk.
+static void begin_copy(load *self, int64_t copy, bool is_best) {
   const hfta_chunk none = {0, 0, 0};
   hfta_checkpoint_parts_list_needed(&self->parts, copy);
+  if (is_best)
+    hfta_checkpoint_parts_narrow(&self->parts, copy);
   self->next = hfta_checkpoint_parts_next(&self->parts, &none);
 }
 
@@ -183,10 +249,15 @@ static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
   return HFTA_OK;
 }
 
-/// Copies a tensor's part of a chunk from the buffer into the instance.
+/// Copies a tensor's part of a chunk from the buffer to where it is loaded.
 static hfta_status write_part(void *argument, uint32_t tensor, uint64_t offset,
                               char *bytes, uint64_t count) {
   const copy_file *self = argument;
+  if (self->is_best && self->load->best) {
+    char *to = hfta_best_weights_find(self->load->best, tensor, self->copy);
+    memcpy(to + offset, bytes, (size_t)count);
+    return HFTA_OK;
+  }
   return hfta_instance_write(self->load->instance, tensor, self->copy, offset,
                              bytes, count);
 }
@@ -217,7 +288,7 @@ static hfta_status give_tensors(void *argument) {
     if (status == HFTA_OK)
       status = give_next(self);
   }
-  if (status == HFTA_OK && load->epoch_losses)
+  if (status == HFTA_OK && load->epoch_losses && !self->is_best)
     load->epoch_losses[self->copy] = get_epoch_losses(self->file);
   return status;
 }
@@ -231,9 +302,10 @@ static void give_rest(load *self) {
     self->next = hfta_checkpoint_parts_next(&self->parts, &self->next);
 }
 
-/// Receives a copy's tensors on a rank other than 0.
-static hfta_status take_tensors(load *self, int64_t copy) {
-  copy_file file = {.load = self, .copy = copy};
+/// Receives the tensors of a copy, or of its best weights, on a rank other than
+/// 0.
+static hfta_status take_tensors(load *self, int64_t copy, bool is_best) {
+  copy_file file = {.load = self, .copy = copy, .is_best = is_best};
   hfta_checkpoint_parts *parts = &self->parts;
   hfta_status status = HFTA_OK;
   for (; self->next.bytes != 0;
@@ -251,29 +323,34 @@ static hfta_status take_tensors(load *self, int64_t copy) {
   return status;
 }
 
-/// Calls `read` with one copy's file. Fails if others change the file
-/// meanwhile, or, where `again` is set, have changed it since it was read
-/// first.
-static hfta_status read_copy(load *self, int64_t copy, bool again,
+/// Finds the path of the file, and checks that it exists.
+static hfta_status find_file(const load *self, copy_file *out) {
+  hfta_error *error = &self->instance->error;
+  hfta_status status =
+      self->single ? hfta_path_format(&out->path, error, "%s", self->single)
+                   : hfta_checkpoint_file(&out->path, self->folder.text,
+                                          out->copy, out->is_best, error);
+  if (status != HFTA_OK || hfta_path_exists(out->path.text))
+    return status;
+  if (self->single)
+    return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' is missing",
+                     out->path.text);
+  return hfta_fail(error, HFTA_INVALID_INPUT,
+                   "checkpoint '%s' is incomplete: %s is missing",
+                   self->folder.text, hfta_path_name(out->path.text));
+}
+
+/// Calls `read` with one copy's file, or that of its best weights. Fails if
+/// others change the file meanwhile, or, where `again` is set, have changed it
+/// since it was read first.
+static hfta_status read_copy(load *self, int64_t copy, bool is_best, bool again,
                              hfta_status (*read)(void *argument)) {
   hfta_error *error = &self->instance->error;
-  hfta_watch *watch = &self->watches[copy];
-  copy_file file = {.load = self, .copy = copy};
-  hfta_status status =
-      self->single ? hfta_path_format(&file.path, error, "%s", self->single)
-                   : hfta_path_format(&file.path, error,
-                                      "%s/copy-%04" PRId64 ".safetensors",
-                                      self->folder.text, copy);
+  hfta_watch *watch = &self->watches[2 * copy + is_best];
+  copy_file file = {.load = self, .copy = copy, .is_best = is_best};
+  hfta_status status = find_file(self, &file);
   if (status != HFTA_OK)
     return status;
-  if (self->single && !hfta_path_exists(file.path.text))
-    return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' is missing",
-                     file.path.text);
-  if (!hfta_path_exists(file.path.text))
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "checkpoint '%s' is incomplete: copy-%04" PRId64
-                     ".safetensors is missing",
-                     self->folder.text, copy);
   if (again)
     hfta_watch_reopen(watch, file.path.text);
   else
@@ -306,6 +383,11 @@ static bool is_kept(const load *self, int64_t copy) {
   return hfta_instance_has_copy(self->instance, copy);
 }
 
+/// Returns whether best weights of a copy are loaded.
+static bool has_best(const load *self, int64_t copy) {
+  return self->best_steps && self->best_steps[copy] > 0;
+}
+
 /// Checks all files before anything is loaded, so that a fault in any of them
 /// leaves the instance unchanged.
 static hfta_status check_all(load *self, const char *folder) {
@@ -313,21 +395,25 @@ static hfta_status check_all(load *self, const char *folder) {
   if (status == HFTA_OK)
     self->steps = hfta_checkpoint_step_of(self->folder.text);
   for (int64_t copy = 0;
-       copy < self->instance->program->copies && status == HFTA_OK; ++copy)
-    status = read_copy(self, copy, false, check_copy);
+       copy < self->instance->program->copies && status == HFTA_OK; ++copy) {
+    status = read_copy(self, copy, false, false, check_copy);
+    if (status == HFTA_OK && has_best(self, copy))
+      status = read_copy(self, copy, true, false, check_copy);
+  }
   return status;
 }
 
-/// Loads a copy's file on all ranks. `status` is this rank's result so far;
-/// after a failure the rank only takes part in the exchange. Returns the result
-/// that all ranks agree on.
-static hfta_status load_copy(load *self, int64_t copy, hfta_status status) {
+/// Loads a copy's file, or its best weights, on all ranks. `status` is this
+/// rank's result so far; after a failure the rank only takes part in the
+/// exchange. Returns the result that all ranks agree on.
+static hfta_status load_copy(load *self, int64_t copy, bool is_best,
+                             hfta_status status) {
   hfta_status own = HFTA_OK;
-  begin_copy(self, copy);
+  begin_copy(self, copy, is_best);
   if (self->parts.ranks->rank != 0)
-    own = take_tensors(self, copy);
+    own = take_tensors(self, copy, is_best);
   else if (status == HFTA_OK)
-    own = read_copy(self, copy, true, give_tensors);
+    own = read_copy(self, copy, is_best, true, give_tensors);
   if (self->parts.ranks->rank == 0)
     give_rest(self);
   return hfta_checkpoint_parts_agree(
@@ -356,12 +442,20 @@ static hfta_status load_all(load *self, const char *folder) {
   status = hfta_share_outcome(instance, status);
   if (status != HFTA_OK)
     return status;
-  status = hfta_instance_clear_gradients(instance);
+  if (self->best_steps)
+    status = hfta_share_bytes(
+        self->parts.ranks, "the steps of best weights", self->best_steps,
+        sizeof(*self->best_steps) * (uint64_t)instance->program->copies,
+        &instance->error);
+  if (status == HFTA_OK)
+    status = hfta_instance_clear_gradients(instance);
   bool goes_on = true;
   for (int64_t copy = 0; copy < instance->program->copies && goes_on; ++copy) {
     if (!is_kept(self, copy))
       continue;
-    status = load_copy(self, copy, status);
+    status = load_copy(self, copy, false, status);
+    if (status == HFTA_OK && has_best(self, copy))
+      status = load_copy(self, copy, true, status);
     goes_on = status == HFTA_OK;
   }
   status = hfta_share_outcome(instance, status);
@@ -377,7 +471,7 @@ static hfta_status begin(load *self) {
   hfta_status status =
       hfta_checkpoint_parts_create(&self->parts, instance, &instance->error);
   self->watches =
-      calloc((size_t)instance->program->copies, sizeof(*self->watches));
+      calloc(2 * (size_t)instance->program->copies, sizeof(*self->watches));
   if (status == HFTA_OK && !self->watches)
     status = hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                        "not enough memory to load a checkpoint");
@@ -389,14 +483,35 @@ static void end(load *self) {
   free(self->watches);
 }
 
+static hfta_status load_folder(load *self, const char *folder) {
+  hfta_status status = begin(self);
+  if (status == HFTA_OK)
+    status = load_all(self, folder);
+  end(self);
+  return status;
+}
+
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  hfta_epoch_losses *epoch_losses) {
   load self = {.instance = instance, .epoch_losses = epoch_losses};
-  hfta_status status = begin(&self);
-  if (status == HFTA_OK)
-    status = load_all(&self, folder);
-  end(&self);
-  return status;
+  return load_folder(&self, folder);
+}
+
+hfta_status hfta_checkpoint_load_both(hfta_instance *instance,
+                                      const char *folder,
+                                      hfta_epoch_losses *epoch_losses,
+                                      hfta_best_weights *best) {
+  load self = {.instance = instance,
+               .epoch_losses = epoch_losses,
+               .best_steps = best->steps,
+               .best = best};
+  return load_folder(&self, folder);
+}
+
+hfta_status hfta_checkpoint_load_best(hfta_instance *instance,
+                                      const char *folder, int64_t *steps) {
+  load self = {.instance = instance, .best_steps = steps};
+  return load_folder(&self, folder);
 }
 
 hfta_status hfta_checkpoint_read_copy(hfta_instance *instance, int64_t copy,
@@ -408,10 +523,10 @@ hfta_status hfta_checkpoint_read_copy(hfta_instance *instance, int64_t copy,
                .epoch_losses = epoch_losses};
   hfta_status status = begin(&self);
   if (status == HFTA_OK && self.parts.ranks->rank == 0)
-    status = read_copy(&self, copy, false, check_copy);
+    status = read_copy(&self, copy, false, false, check_copy);
   status = hfta_share_outcome(instance, status);
   if (status == HFTA_OK)
-    status = load_copy(&self, copy, status);
+    status = load_copy(&self, copy, false, status);
   if (status == HFTA_OK)
     status = hfta_share_bytes(self.parts.ranks, "losses of the epoch",
                               &epoch_losses[copy], sizeof(*epoch_losses),

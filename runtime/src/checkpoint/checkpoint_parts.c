@@ -138,6 +138,15 @@ void hfta_checkpoint_parts_list_needed(hfta_checkpoint_parts *self,
   self->count = count;
 }
 
+void hfta_checkpoint_parts_narrow(hfta_checkpoint_parts *self, int64_t copy) {
+  const hfta_program *program = self->instance->program;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < self->count; ++i)
+    if (hfta_best_weights_have(&program->tensors[self->tensors[i]], copy))
+      self->tensors[count++] = self->tensors[i];
+  self->count = count;
+}
+
 /// Returns the tensor at an index of the list.
 static const hfta_tensor *tensor_at(const hfta_checkpoint_parts *self,
                                     uint32_t place) {

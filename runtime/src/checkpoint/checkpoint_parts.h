@@ -46,6 +46,10 @@ void hfta_checkpoint_parts_list(hfta_checkpoint_parts *self, int64_t copy);
 void hfta_checkpoint_parts_list_needed(hfta_checkpoint_parts *self,
                                        int64_t copy);
 
+/// Leaves only those of the listed tensors of a copy that belong to its best
+/// weights (best_weights.h).
+void hfta_checkpoint_parts_narrow(hfta_checkpoint_parts *self, int64_t copy);
+
 /// A range of bytes in consecutive tensors of the list. It may begin and end
 /// within a tensor.
 typedef struct hfta_chunk {

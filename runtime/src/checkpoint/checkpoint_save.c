@@ -23,6 +23,7 @@ typedef struct save {
   hfta_checkpoint_parts parts;
   hfta_tensor_view *views; ///< on rank 0: descriptions of a file's tensors
   const hfta_epoch_losses *epoch_losses;
+  hfta_best_weights *best;                  ///< NULL: none are kept
   const hfta_checkpoint_addition *addition; ///< NULL: none
   hfta_error *error;
 } save;
@@ -58,12 +59,20 @@ static void describe_tensors(save *self) {
 typedef struct copy_source {
   save *save;
   int64_t copy;
+  bool is_best; ///< whether its best weights are saved, not its state
 } copy_source;
 
-/// Copies a tensor's part of a chunk from the instance into the buffer.
+/// Copies a tensor's part of a chunk into the buffer, from the instance or from
+/// the best weights.
 static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
                              char *bytes, uint64_t count) {
   const copy_source *self = argument;
+  if (self->is_best) {
+    const char *from =
+        hfta_best_weights_find(self->save->best, tensor, self->copy);
+    memcpy(bytes, from + offset, (size_t)count);
+    return HFTA_OK;
+  }
   return hfta_instance_read(self->save->instance, tensor, self->copy, offset,
                             bytes, count);
 }
@@ -126,30 +135,54 @@ static uint64_t real_bits(double value) {
   return bits;
 }
 
+static hfta_status begin_file(save *self, const char *path,
+                              const hfta_metadata *metadata, size_t count,
+                              hfta_safetensors_writer **out) {
+  describe_tensors(self);
+  return hfta_safetensors_begin(path, self->views, self->parts.count, metadata,
+                                count, out, self->error);
+}
+
+/// Begins the file of a copy's best weights.
+static hfta_status begin_best(save *self, const char *path, int64_t copy,
+                              hfta_safetensors_writer **out) {
+  char step[32];
+  snprintf(step, sizeof(step), "%" PRId64, self->best->steps[copy]);
+  const hfta_metadata metadata[] = {
+      {"format", HFTA_BEST_FORMAT},
+      {"version", HFTA_BEST_VERSION},
+      {HFTA_SAFETENSORS_CHECKSUM, NULL},
+      {"identity", hfta_program_model(self->instance->program, copy)->identity},
+      {"step", step}};
+  return begin_file(self, path, metadata, sizeof(metadata) / sizeof(*metadata),
+                    out);
+}
+
 /// Begins a copy's file with the checkpoint's metadata.
-static hfta_status begin_file(save *self, const char *path, int64_t copy,
+static hfta_status begin_copy(save *self, const char *path, int64_t copy,
                               hfta_safetensors_writer **out) {
   const hfta_epoch_losses none = {0.0, 0};
   const hfta_epoch_losses *losses =
       self->epoch_losses ? &self->epoch_losses[copy] : &none;
-  char step[32], loss[32], loss_steps[32];
+  char step[32], loss[32], loss_steps[32], best_step[32];
   snprintf(step, sizeof(step), "%" PRId64, self->instance->steps);
   snprintf(loss, sizeof(loss), "%016" PRIx64, real_bits(losses->sum));
   snprintf(loss_steps, sizeof(loss_steps), "%" PRId64, losses->steps);
-  const hfta_metadata metadata[] = {
+  hfta_metadata metadata[8] = {
       {"format", HFTA_CHECKPOINT_FORMAT},
       {"version", HFTA_CHECKPOINT_VERSION},
       {HFTA_SAFETENSORS_CHECKSUM, NULL},
       {"identity", hfta_program_model(self->instance->program, copy)->identity},
       {"step", step},
-      {"epoch_loss", loss},
-      {"epoch_steps", loss_steps}};
-  size_t count = sizeof(metadata) / sizeof(*metadata);
-  if (losses->steps < 0)
-    --count;
-  describe_tensors(self);
-  return hfta_safetensors_begin(path, self->views, self->parts.count, metadata,
-                                count, out, self->error);
+      {"epoch_loss", loss}};
+  size_t count = 6;
+  if (losses->steps >= 0)
+    metadata[count++] = (hfta_metadata){"epoch_steps", loss_steps};
+  if (self->best) {
+    snprintf(best_step, sizeof(best_step), "%" PRId64, self->best->steps[copy]);
+    metadata[count++] = (hfta_metadata){"best_step", best_step};
+  }
+  return begin_file(self, path, metadata, count, out);
 }
 
 /// Returns the result that all ranks agree on, if they take part in the save;
@@ -160,18 +193,20 @@ static hfta_status agree(save *self, hfta_status status) {
              : hfta_checkpoint_parts_agree(&self->parts, status, self->error);
 }
 
-/// Saves a copy to the file `path`, which only rank 0 uses. Returns whether to
-/// continue with the next one; all ranks return the same. If rank 0 fails to
-/// finish the file of a spread checkpoint, the others learn of it only with the
-/// next copy: so it continues with
-/// `*status` set, and the ranks agree on the failure then.
-static bool save_copy(save *self, const char *path, int64_t copy,
+/// Saves a copy, or its best weights, to the file `path`, which only rank 0
+/// uses. Returns whether to continue with the next file; all ranks return the
+/// same. If rank 0 fails to finish the file of a spread checkpoint, the others
+/// learn of it only with the next file: so it continues with `*status` set, and
+/// the ranks agree on the failure then.
+static bool save_copy(save *self, const char *path, int64_t copy, bool is_best,
                       hfta_status *status) {
-  copy_source source = {self, copy};
+  copy_source source = {self, copy, is_best};
   hfta_safetensors_writer *writer = NULL;
   hfta_checkpoint_parts_list(&self->parts, copy);
+  if (is_best)
+    hfta_checkpoint_parts_narrow(&self->parts, copy);
   if (writes(self) && *status == HFTA_OK)
-    *status = begin_file(self, path, copy, &writer);
+    *status = (is_best ? begin_best : begin_copy)(self, path, copy, &writer);
   *status = agree(self, copy_tensors(&source, writer, *status));
   if (*status != HFTA_OK) {
     hfta_safetensors_abandon(writer);
@@ -224,18 +259,25 @@ static hfta_status move_into_place(const char *from, const char *to,
   return status;
 }
 
+/// Saves a copy, or its best weights, into `folder`, which is NULL on ranks
+/// other than 0. Returns whether to continue, as save_copy does.
+static bool save_into(save *self, const char *folder, int64_t copy,
+                      bool is_best, hfta_status *status) {
+  hfta_path path = {""};
+  if (folder && *status == HFTA_OK)
+    *status = hfta_checkpoint_file(&path, folder, copy, is_best, self->error);
+  return save_copy(self, path.text, copy, is_best, status);
+}
+
 /// Saves all copies into `folder`, which is NULL on ranks other than 0.
 static hfta_status save_copies(save *self, const char *folder) {
   hfta_status status = HFTA_OK;
   bool goes_on = true;
-  hfta_path path = {""};
   for (int64_t copy = 0; copy < self->instance->program->copies && goes_on;
        ++copy) {
-    if (folder && status == HFTA_OK)
-      status =
-          hfta_path_format(&path, self->error,
-                           "%s/copy-%04" PRId64 ".safetensors", folder, copy);
-    goes_on = save_copy(self, path.text, copy, &status);
+    goes_on = save_into(self, folder, copy, false, &status);
+    if (goes_on && self->best && self->best->steps[copy] > 0)
+      goes_on = save_into(self, folder, copy, true, &status);
   }
   return status;
 }
@@ -306,11 +348,13 @@ static hfta_status cannot_save(hfta_instance *instance, const char *folder,
 /// message is in `reason`. Leaves the message of any failure in the instance.
 static hfta_status save_after(hfta_instance *instance, const char *folder,
                               const hfta_epoch_losses *epoch_losses,
+                              hfta_best_weights *best,
                               const hfta_checkpoint_addition *addition,
                               hfta_status status, hfta_error *reason) {
   hfta_error own;
   save self = {.instance = instance,
                .epoch_losses = epoch_losses,
+               .best = best,
                .addition = addition,
                .error = reason};
   hfta_status created =
@@ -341,7 +385,7 @@ hfta_status hfta_checkpoint_write_copy(hfta_instance *instance, int64_t copy,
   if (status == HFTA_OK && (writes(&self) || is_spread)) {
     status = agree(&self, allocate(&self));
     if (status == HFTA_OK)
-      save_copy(&self, path, copy, &status);
+      save_copy(&self, path, copy, false, &status);
   }
   free(self.views);
   hfta_checkpoint_parts_destroy(&self.parts);
@@ -353,9 +397,11 @@ hfta_status hfta_checkpoint_write_copy(hfta_instance *instance, int64_t copy,
 
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
                                   const hfta_epoch_losses *epoch_losses,
+                                  hfta_best_weights *best,
                                   const hfta_checkpoint_addition *addition) {
   hfta_error reason;
-  return save_after(instance, folder, epoch_losses, addition, HFTA_OK, &reason);
+  return save_after(instance, folder, epoch_losses, best, addition, HFTA_OK,
+                    &reason);
 }
 
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
@@ -367,7 +413,8 @@ hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
     status = hfta_folder_make(folder, &reason);
   if (instance->communicator->rank == 0 && status == HFTA_OK)
     status = hfta_folder_lock_take(&lock, folder, true, &reason);
-  status = save_after(instance, folder, epoch_losses, NULL, status, &reason);
+  status =
+      save_after(instance, folder, epoch_losses, NULL, NULL, status, &reason);
   hfta_folder_unlock(&lock);
   return status;
 }

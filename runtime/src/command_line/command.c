@@ -1,5 +1,6 @@
 //===- command.c - Options and common parts of commands -------------------===//
 
+#include "checkpoint/checkpoint_impl.h"
 #include "command_line/jobs.h"
 #include "command_line/seats.h"
 
@@ -234,8 +235,8 @@ static hfta_status find_spill(const hfta_program *program,
 
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
-                       const char *device, const char *checkpoint,
-                       const hfta_spill_arguments *spill, hfta_instance **out) {
+                       const char *device, const hfta_spill_arguments *spill,
+                       hfta_instance **out) {
   hfta_error error;
   hfta_path path;
   const char *directory;
@@ -273,14 +274,37 @@ int hfta_open_instance(const hfta_invocation *invocation,
     fprintf(stderr, "%s: note: %s\n", invocation->binary, note);
     hfta_screen_end_output(invocation->screen);
   }
+  return -1;
+}
+
+int hfta_load_weights(const hfta_invocation *invocation,
+                      hfta_instance *instance, const char *checkpoint,
+                      int64_t *best_steps) {
+  const hfta_program *program = invocation->program;
+  memset(best_steps, 0, sizeof(*best_steps) * (size_t)program->copies);
   if (!checkpoint)
     return -1;
-  status = hfta_instance_load(*out, checkpoint);
-  if (status == HFTA_OK)
-    return -1;
-  int code = hfta_report(invocation, status, hfta_instance_message(*out));
-  hfta_instance_destroy(*out);
-  *out = NULL;
+  hfta_status status =
+      program->validation.keeps_best
+          ? hfta_checkpoint_load_best(instance, checkpoint, best_steps)
+          : hfta_instance_load(instance, checkpoint);
+  return status == HFTA_OK
+             ? -1
+             : hfta_report(invocation, status, hfta_instance_message(instance));
+}
+
+int hfta_load_copy(const hfta_invocation *invocation, hfta_instance *instance,
+                   const char *checkpoint, int64_t copy) {
+  size_t copies = (size_t)invocation->program->copies;
+  int64_t *best_steps = calloc(copies, sizeof(*best_steps));
+  if (!best_steps)
+    return hfta_report(invocation, HFTA_UNSUPPORTED,
+                       "not enough memory to load a checkpoint");
+  int code = hfta_load_weights(invocation, instance, checkpoint, best_steps);
+  if (code < 0 && best_steps[copy] > 0)
+    fprintf(stderr, "%s: copy %lld has its best weights, those of step %lld\n",
+            invocation->binary, (long long)copy, (long long)best_steps[copy]);
+  free(best_steps);
   return code;
 }
 

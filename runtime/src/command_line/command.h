@@ -183,14 +183,26 @@ int hfta_report_output(const hfta_invocation *invocation);
 int hfta_report_usage(const hfta_invocation *invocation, const char *format,
                       ...) HFTA_PRINTF(2, 3);
 
-/// Creates an instance for a workload, and loads the checkpoint unless
-/// `checkpoint` is NULL. `threads` may be 0 and `device` NULL for the defaults.
-/// Returns -1 and sets `*out`, which the caller destroys; or returns the exit
-/// code after an error message.
+/// Creates an instance for a workload, with initial weights. `threads` may be 0
+/// and `device` NULL for the defaults. Returns -1 and sets `*out`, which the
+/// caller destroys; or returns the exit code after an error message.
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
-                       const char *device, const char *checkpoint,
-                       const hfta_spill_arguments *spill, hfta_instance **out);
+                       const char *device, const hfta_spill_arguments *spill,
+                       hfta_instance **out);
+
+/// Loads the weights of a checkpoint, unless `checkpoint` is NULL: each copy's
+/// best ones if the job keeps these, else its last ones. `best_steps` receives,
+/// for each copy, the step of its best weights; 0 for a copy with others.
+/// Returns -1, or the exit code after an error message.
+int hfta_load_weights(const hfta_invocation *invocation,
+                      hfta_instance *instance, const char *checkpoint,
+                      int64_t *best_steps);
+
+/// Does so for a command about one copy, and says so if it has its best
+/// weights.
+int hfta_load_copy(const hfta_invocation *invocation, hfta_instance *instance,
+                   const char *checkpoint, int64_t copy);
 
 /// The commands. Each runs to its end and returns the exit code.
 int hfta_command_train(const hfta_invocation *invocation);

@@ -493,7 +493,7 @@ static int run(const hfta_invocation *invocation, bench *self,
   self->communicator = workload.communicator = invocation->ranks->communicator;
   if (code < 0)
     code = hfta_open_instance(invocation, &workload, arguments->threads,
-                              arguments->device, NULL, &arguments->spill,
+                              arguments->device, &arguments->spill,
                               &self->instance);
   if (code < 0)
     code = hfta_choose_copies(invocation, arguments->only, self->instance);

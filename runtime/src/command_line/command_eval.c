@@ -23,10 +23,12 @@ static void print_trial(const hfta_program *program, int64_t trial,
 }
 
 /// Evaluates all copies, on the validation data if `validates`, and prints the
-/// table or, unless `trial` is -1, a line about this trial of a search. Returns
-/// the exit code.
+/// table or, unless `trial` is -1, a line about this trial of a search.
+/// `best_steps` has the steps of copies' best weights, 0 for copies with
+/// others. Returns the exit code.
 static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
-                    int64_t trial, const char *data_root, bool validates) {
+                    int64_t trial, const char *data_root, bool validates,
+                    const int64_t *best_steps) {
   const hfta_program *program = invocation->program;
   size_t copies = (size_t)program->copies;
   double *losses = calloc(copies, sizeof(double));
@@ -42,8 +44,10 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
     print_trial(program, trial, validates, losses, metrics);
   } else if (status == HFTA_OK && hfta_is_first_rank(invocation)) {
     const double *shown = *program->metric ? metrics : NULL;
-    const hfta_results tested = {.test_losses = losses, .test_metrics = shown};
-    const hfta_results validated = {.validation_losses = losses,
+    const hfta_results tested = {
+        .best_steps = best_steps, .test_losses = losses, .test_metrics = shown};
+    const hfta_results validated = {.best_steps = best_steps,
+                                    .validation_losses = losses,
                                     .validation_metrics = shown};
     hfta_print_results(stdout, program, validates ? &validated : &tested);
   } else if (status != HFTA_OK) {
@@ -53,6 +57,42 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
   }
   free(losses);
   free(metrics);
+  return code;
+}
+
+/// Loads the weights of all copies, or those of a trial of a search into the
+/// first copy, which then runs alone. Sets `best_steps`, or `*trial`. Returns
+/// -1, or the exit code after an error message.
+static int load(const hfta_invocation *invocation,
+                const hfta_trial_arguments *chosen, const char *checkpoint,
+                hfta_instance *instance, int64_t *trial, int64_t *best_steps) {
+  const int32_t slot = 0;
+  if (!hfta_chooses_trial(chosen))
+    return hfta_load_weights(invocation, instance, checkpoint, best_steps);
+  int code = invocation->program->search->commands->load(
+      invocation, chosen, checkpoint, instance, slot, trial);
+  if (code < 0 && hfta_instance_set_live(instance, &slot, 1) != HFTA_OK)
+    code =
+        hfta_report(invocation, HFTA_INTERNAL, hfta_instance_message(instance));
+  return code;
+}
+
+/// Evaluates a new instance. Returns the exit code.
+static int load_and_evaluate(const hfta_invocation *invocation,
+                             const hfta_trial_arguments *chosen,
+                             const char *checkpoint, hfta_instance *instance,
+                             const char *data_root, bool validates) {
+  int64_t trial = -1;
+  int64_t *best_steps =
+      calloc((size_t)invocation->program->copies, sizeof(*best_steps));
+  if (!best_steps)
+    return hfta_report(invocation, HFTA_UNSUPPORTED,
+                       "not enough memory for the results");
+  int code = load(invocation, chosen, checkpoint, instance, &trial, best_steps);
+  if (code < 0)
+    code =
+        evaluate(invocation, instance, trial, data_root, validates, best_steps);
+  free(best_steps);
   return code;
 }
 
@@ -93,7 +133,6 @@ int hfta_command_eval(const hfta_invocation *invocation) {
     code = hfta_check_trial(invocation, &chosen, checkpoint);
   if (code >= 0)
     return code;
-  bool is_trial = hfta_chooses_trial(&chosen);
   hfta_workload workload =
       hfta_workload_of("evaluate", 0, invocation->program->copies);
   hfta_instance *instance = NULL;
@@ -101,19 +140,11 @@ int hfta_command_eval(const hfta_invocation *invocation) {
   workload.communicator = invocation->ranks->communicator;
   spill.checkpoint = checkpoint;
   if (code < 0)
-    code = hfta_open_instance(invocation, &workload, threads, device,
-                              is_trial ? NULL : checkpoint, &spill, &instance);
-  int64_t trial = -1;
-  const int32_t slot = 0;
-  if (code < 0 && is_trial)
-    code = invocation->program->search->commands->load(
-        invocation, &chosen, checkpoint, instance, slot, &trial);
-  if (code < 0 && is_trial &&
-      hfta_instance_set_live(instance, &slot, 1) != HFTA_OK)
-    code =
-        hfta_report(invocation, HFTA_INTERNAL, hfta_instance_message(instance));
+    code = hfta_open_instance(invocation, &workload, threads, device, &spill,
+                              &instance);
   if (code < 0)
-    code = evaluate(invocation, instance, trial, data_root, validates);
+    code = load_and_evaluate(invocation, &chosen, checkpoint, instance,
+                             data_root, validates);
   hfta_instance_destroy(instance);
   hfta_leave_ranks(invocation);
   return code;

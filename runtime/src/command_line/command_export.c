@@ -143,8 +143,9 @@ int hfta_command_export(const hfta_invocation *invocation) {
       checkpoint && !hfta_target_of(invocation->program)->is_host;
   hfta_instance *instance = NULL;
   spill.checkpoint = checkpoint;
-  code = hfta_open_instance(invocation, &workload, 1, NULL,
-                            is_trial ? NULL : checkpoint, &spill, &instance);
+  code = hfta_open_instance(invocation, &workload, 1, NULL, &spill, &instance);
+  if (code < 0 && !is_trial)
+    code = hfta_load_copy(invocation, instance, checkpoint, copy);
   int64_t trial;
   if (code < 0 && is_trial)
     code = invocation->program->search->commands->load(

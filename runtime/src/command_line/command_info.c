@@ -1,5 +1,6 @@
 //===- command_info.c - The command info ----------------------------------===//
 
+#include "checkpoint/best_weights.h"
 #include "command_line/info_jobs.h"
 #include "command_line/jobs.h"
 #include "command_line/print_schedules.h"
@@ -36,6 +37,11 @@ static void print_validation(const hfta_program *program) {
            (long long)own->seed);
   else if (hfta_program_validates(program))
     printf("validation files of their own\n");
+  if (own->keeps_best && !program->search)
+    printf("keeps each copy's best weights, by its validation %s, in %.1f MiB "
+           "of the host's memory\n",
+           own->by_metric ? program->metric : "loss",
+           (double)hfta_best_weights_bytes(program) / (1 << 20));
   if (own->minutes > 0)
     printf("ends after %g minutes\n", own->minutes);
 }

@@ -517,10 +517,14 @@ int hfta_command_run(const hfta_invocation *invocation) {
       .program = invocation->program, .copy = copy, .checkpoint = checkpoint};
   hfta_workload workload = hfta_workload_of("infer", copy, 1);
   spill.checkpoint = checkpoint;
-  code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
-                            &spill, &self.instance);
-  if (code >= 0)
+  code = hfta_open_instance(invocation, &workload, threads, device, &spill,
+                            &self.instance);
+  if (code < 0)
+    code = hfta_load_copy(invocation, self.instance, checkpoint, copy);
+  if (code >= 0) {
+    hfta_instance_destroy(self.instance);
     return code;
+  }
   self.error = hfta_instance_error(self.instance);
   hfta_status status = run(&self, &list, folder);
   if (status != HFTA_OK)

@@ -14,8 +14,9 @@ enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
 typedef struct column {
   char name[CELL_BYTES];
   const double *values;
-  const bool *live; ///< whether a copy has a value; NULL: all have
-  enum { NUMBER, EXACT, METRIC, COPY } kind;
+  const int64_t *steps; ///< for kind STEP
+  const bool *live;     ///< whether a copy has a value; NULL: all have
+  enum { NUMBER, EXACT, METRIC, COPY, STEP } kind;
   int width;
 } column;
 
@@ -38,6 +39,11 @@ static const char *cell_text(const hfta_program *program, const column *self,
   switch (self->kind) {
   case COPY:
     snprintf(buffer, CELL_BYTES, "%lld", (long long)copy);
+    break;
+  case STEP:
+    if (self->steps[copy] == 0)
+      return "-";
+    snprintf(buffer, CELL_BYTES, "%lld", (long long)self->steps[copy]);
     break;
   case EXACT:
     hfta_number_text(value, HFTA_F64, buffer);
@@ -75,6 +81,19 @@ static void add_count(const hfta_program *program, column *columns, int *count,
     }
 }
 
+/// Adds the column of the steps of best weights, unless it is NULL or all steps
+/// are 0.
+static void add_best(const hfta_program *program, column *columns, int *count,
+                     const int64_t *steps) {
+  bool has_any = false;
+  for (int64_t copy = 0; steps && copy < program->copies; ++copy)
+    has_any |= steps[copy] > 0;
+  if (!has_any || *count == MAX_COLUMNS)
+    return;
+  add_column(columns, count, "best step", NULL, STEP);
+  columns[*count - 1].steps = steps;
+}
+
 /// Adds columns of the results on some data, unless they are NULL.
 static void add_evaluation(const hfta_program *program, column *columns,
                            int *count, const char *data, const double *losses,
@@ -99,6 +118,7 @@ static int make_columns(const hfta_program *program,
                  program->hyper_parameters[i].values, EXACT);
   if (results->train_losses)
     add_column(columns, &count, "train loss", results->train_losses, NUMBER);
+  add_best(program, columns, &count, results->best_steps);
   add_evaluation(program, columns, &count, "validation",
                  results->validation_losses, results->validation_metrics);
   add_evaluation(program, columns, &count, "test", results->test_losses,
@@ -110,7 +130,7 @@ static int make_columns(const hfta_program *program,
   add_count(program, columns, &count, "kept inverses", results->kept_inverses);
   for (int i = 0; i < count; ++i) {
     char buffer[CELL_BYTES];
-    bool is_result = columns[i].kind == NUMBER || columns[i].kind == METRIC;
+    bool is_result = columns[i].kind != COPY && columns[i].kind != EXACT;
     columns[i].live = is_result ? results->live : NULL;
     columns[i].width = (int)strlen(columns[i].name);
     for (int64_t copy = 0; copy < program->copies; ++copy) {

@@ -13,6 +13,9 @@
 typedef struct hfta_results {
   const bool *live; ///< whether each copy ran; NULL: all did
   const double *train_losses;
+  /// The steps of copies' best weights, whose results the following columns
+  /// have; a copy with 0 has its last weights. Left out if all are 0.
+  const int64_t *best_steps;
   const double *validation_losses, *validation_metrics;
   const double *test_losses, *test_metrics;
   // The following columns are left out if all their values are 0.

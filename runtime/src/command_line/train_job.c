@@ -107,15 +107,20 @@ static int print_results(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments,
                          const hfta_instance *instance,
                          const hfta_train_result *result) {
-  hfta_results results = {.live = hfta_instance_live(instance),
-                          .train_losses = result->train_losses,
-                          .validation_losses = result->validation_losses,
-                          .validation_metrics = result->validation_metrics,
-                          .test_losses = result->eval_losses,
-                          .test_metrics = result->eval_metrics,
-                          .skipped_statistics = result->skipped_statistics,
-                          .retried_inverses = result->retried_inverses,
-                          .kept_inverses = result->kept_inverses};
+  bool is_best = result->best_steps != NULL;
+  hfta_results results = {
+      .live = hfta_instance_live(instance),
+      .train_losses = result->train_losses,
+      .best_steps = result->best_steps,
+      .validation_losses =
+          is_best ? result->best_losses : result->validation_losses,
+      .validation_metrics =
+          is_best ? result->best_metrics : result->validation_metrics,
+      .test_losses = result->eval_losses,
+      .test_metrics = result->eval_metrics,
+      .skipped_statistics = result->skipped_statistics,
+      .retried_inverses = result->retried_inverses,
+      .kept_inverses = result->kept_inverses};
   hfta_screen_begin_output(invocation->screen);
   if (invocation->job)
     printf("%s%s\n", *arguments->has_printed ? "\n" : "", invocation->job);
@@ -204,9 +209,8 @@ static int open_part(const hfta_invocation *invocation,
     if (!workload.seat)
       return report_unbegun(invocation, arguments);
   }
-  int code =
-      hfta_open_instance(invocation, &workload, arguments->threads,
-                         arguments->device, NULL, &arguments->spill, out);
+  int code = hfta_open_instance(invocation, &workload, arguments->threads,
+                                arguments->device, &arguments->spill, out);
   hfta_fleet_set_instance(model, *out);
   hfta_fleet_stand_up(model);
   return code;

@@ -16,6 +16,9 @@ typedef struct hfta_epoch_results {
   // epoch; metrics are NULL too if the job has none.
   const double *validation_losses, *validation_metrics;
   const double *eval_losses, *eval_metrics; ///< results on the test data
+  const int64_t *best_steps; ///< the steps of the weights that have results on
+                             ///< the test data (0: the last one), if they are
+                             ///< copies' best ones; else NULL
   const bool *tested; ///< the copies that have results on the test data; NULL:
                       ///< those that run
 } hfta_epoch_results;

@@ -285,6 +285,20 @@ static void write_evaluation(hfta_json_writer *writer, const hfta_log *log,
     write_numbers_of(writer, log, name, metrics, live);
 }
 
+/// Writes a list of steps of some copies.
+static void write_steps(hfta_json_writer *writer, const hfta_log *log,
+                        const char *key, const int64_t *steps,
+                        const bool *live) {
+  hfta_json_key(writer, key);
+  hfta_json_begin_array(writer);
+  for (int64_t copy = 0; copy < log->program->copies; ++copy)
+    if (live && !live[copy])
+      hfta_json_null(writer);
+    else
+      hfta_json_integer(writer, steps[copy]);
+  hfta_json_end_array(writer);
+}
+
 hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
                            hfta_error *error) {
   if (!log->file)
@@ -295,6 +309,9 @@ hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
   write_numbers(&writer, log, "train_loss", results->train_losses);
   write_evaluation(&writer, log, "validation", results->validation_losses,
                    results->validation_metrics, log->span.live);
+  if (results->best_steps)
+    write_steps(&writer, log, "best_step", results->best_steps,
+                results->tested ? results->tested : log->span.live);
   write_evaluation(&writer, log, "eval", results->eval_losses,
                    results->eval_metrics,
                    results->tested ? results->tested : log->span.live);

@@ -3,6 +3,7 @@
 #include "training/standings.h"
 
 #include "hfta/safetensors.h"
+#include "instance/share_state.h"
 #include "search/scores.h"
 #include "system/path.h"
 
@@ -42,7 +43,8 @@ void hfta_standings_close(hfta_standings *self) {
 }
 
 void hfta_standings_note(hfta_standings *self, const hfta_validation *by,
-                         int64_t step, const bool *runs, const double *scores) {
+                         int64_t step, const bool *runs, const double *losses,
+                         const double *metrics) {
   if (step <= self->evaluated_step)
     return;
   self->evaluated_step = step;
@@ -51,14 +53,37 @@ void hfta_standings_note(hfta_standings *self, const hfta_validation *by,
       continue;
     hfta_patience own = {{self->best_steps[copy], self->best_scores[copy]},
                          self->waited[copy]};
+    double score = by->by_metric ? metrics[copy] : losses[copy];
+    if (by->keeps_best && !isfinite(losses[copy]))
+      score = NAN;
     bool ends = hfta_patience_note(&own, (hfta_direction)by->direction,
-                                   by->patience, by->least, step, scores[copy]);
+                                   by->patience, by->least, step, score);
     self->best_steps[copy] = own.best.level;
     self->best_scores[copy] = own.best.value;
     self->waited[copy] = own.waited;
     if (by->patience > 0 && ends)
       self->stopped_after[copy] = step;
   }
+}
+
+hfta_status hfta_standings_share(hfta_standings *self,
+                                 hfta_communicator *communicator,
+                                 hfta_error *error) {
+  uint64_t bytes = 8 * (uint64_t)self->copies;
+  const struct {
+    void *memory;
+    uint64_t bytes;
+  } rows[] = {{&self->evaluated_step, sizeof(self->evaluated_step)},
+              {&self->seconds, sizeof(self->seconds)},
+              {self->best_scores, bytes},
+              {self->best_steps, bytes},
+              {self->waited, bytes},
+              {self->stopped_after, bytes}};
+  hfta_status status = HFTA_OK;
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && status == HFTA_OK; ++i)
+    status = hfta_share_bytes(communicator, "scores of copies", rows[i].memory,
+                              rows[i].bytes, error);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//

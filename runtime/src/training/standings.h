@@ -19,6 +19,7 @@
 #ifndef HFTA_SRC_TRAINING_STANDINGS_H
 #define HFTA_SRC_TRAINING_STANDINGS_H
 
+#include "hfta/communicator.h"
 #include "hfta/program.h"
 #include "hfta/status.h"
 
@@ -41,12 +42,20 @@ hfta_status hfta_standings_open(hfta_standings *self, int64_t copies,
                                 hfta_error *error);
 void hfta_standings_close(hfta_standings *self);
 
-/// Notes the scores of an evaluation after step number `step` for the copies
-/// for which `runs` is true. A copy whose patience ends gets `stopped_after`
-/// set to this step. An evaluation of a step that was noted before, as after an
-/// interruption, changes nothing.
+/// Notes the results of an evaluation after step number `step` for the copies
+/// for which `runs` is true; `metrics` may be NULL if scores are losses. A copy
+/// whose patience ends gets `stopped_after` set to this step. With `keep best`,
+/// a copy whose loss isn't finite has no finite score, whatever its metric is.
+/// An evaluation of a step that was noted before, as after an interruption,
+/// changes nothing.
 void hfta_standings_note(hfta_standings *self, const hfta_validation *by,
-                         int64_t step, const bool *runs, const double *scores);
+                         int64_t step, const bool *runs, const double *losses,
+                         const double *metrics);
+
+/// Sends the first rank's state to all ranks. All ranks must call it.
+hfta_status hfta_standings_share(hfta_standings *self,
+                                 hfta_communicator *communicator,
+                                 hfta_error *error);
 
 /// Writes the file into `folder`.
 hfta_status hfta_standings_save(const hfta_standings *self, const char *folder,

@@ -33,7 +33,7 @@ static hfta_status save_checkpoint(hfta_trainer *self, int64_t step) {
   const hfta_checkpoint_addition addition = {hfta_trainer_save_standings, self};
   hfta_status status = hfta_checkpoint_write(
       self->instance, options->checkpoint, self->epoch_losses,
-      self->follows ? &addition : NULL);
+      self->keeps_best ? &self->best : NULL, self->follows ? &addition : NULL);
   self->can_save = status == HFTA_OK;
   if (status != HFTA_OK)
     return status;
@@ -137,6 +137,20 @@ static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   return status;
 }
 
+/// Evaluates what an earlier run has left. If that has changed which weights
+/// are best, the checkpoint from which the training continues is replaced by
+/// one that has them, as the earlier run would have saved it.
+static hfta_status finish_earlier_epoch(hfta_trainer *self) {
+  int64_t evaluated_step = self->standings.evaluated_step;
+  hfta_status status = hfta_trainer_finish_earlier_epoch(self);
+  if (status != HFTA_OK || !self->keeps_best ||
+      self->standings.evaluated_step == evaluated_step)
+    return status;
+  hfta_fleet_stand_up(self->options->model);
+  self->saved_step = -1;
+  return save_checkpoint(self, self->first_step);
+}
+
 static bool is_stopped(const hfta_trainer *self) {
   return self->result->interrupted || self->result->out_of_time;
 }
@@ -158,7 +172,7 @@ static void note_stop(hfta_trainer *self, int64_t step, bool stops) {
 static hfta_status run_steps(hfta_trainer *self) {
   int64_t step = self->first_step;
   self->epoch_begin = self->clock = hfta_now();
-  hfta_status status = hfta_trainer_finish_earlier_epoch(self);
+  hfta_status status = finish_earlier_epoch(self);
   if (self->trace)
     hfta_instance_observe(self->instance, hfta_trace_observer(self->trace));
   // A training that goes on may have no time left.
@@ -254,6 +268,7 @@ hfta_status hfta_train(hfta_instance *instance,
   hfta_training_data_close(&self.data);
   hfta_dataset_close(&self.test);
   hfta_standings_close(&self.standings);
+  hfta_best_weights_close(&self.best);
   free(self.chosen);
   free(self.runs);
   free(self.losses);
@@ -269,6 +284,9 @@ void hfta_train_result_free(hfta_train_result *result) {
   free(result->skipped_statistics);
   free(result->retried_inverses);
   free(result->kept_inverses);
+  free(result->best_steps);
+  free(result->best_losses);
+  free(result->best_metrics);
   free(result->validation_losses);
   free(result->validation_metrics);
   free(result->eval_losses);

@@ -58,22 +58,43 @@ static hfta_status evaluate(hfta_trainer *self, const hfta_dataset *dataset,
 }
 
 /// Evaluates the validation data. If the training is complete, results are
-/// those of all copies, also of those that have stopped before.
+/// those of all copies, also of those that have stopped before, unless all
+/// copies' best weights are evaluated next.
 static hfta_status validate(hfta_trainer *self, int64_t step, bool is_complete,
                             bool *stopped) {
   hfta_train_result *result = self->result;
-  hfta_status status = is_complete ? hfta_trainer_choose_all(self) : HFTA_OK;
+  hfta_status status = is_complete && !self->keeps_best
+                           ? hfta_trainer_choose_all(self)
+                           : HFTA_OK;
   if (status == HFTA_OK)
     status = evaluate(self, &self->data.validation, &result->validation_losses,
                       &result->validation_metrics, stopped);
   if (status != HFTA_OK || *stopped)
     return status;
-  hfta_trainer_note_scores(self, step);
+  status = hfta_trainer_note_scores(self, step);
   // If this evaluation has ended the training, because no copy goes on, it is
   // repeated for all copies.
-  return is_complete || !hfta_trainer_is_complete(self, step)
-             ? HFTA_OK
+  return status != HFTA_OK || is_complete || self->keeps_best ||
+                 !hfta_trainer_is_complete(self, step)
+             ? status
              : validate(self, step, /*is_complete=*/true, stopped);
+}
+
+static hfta_status test(hfta_trainer *self, bool *stopped) {
+  hfta_train_result *result = self->result;
+  return evaluate(self, &self->test, &result->eval_losses,
+                  &result->eval_metrics, stopped);
+}
+
+/// Evaluates best weights. As the last evaluations of copies were those of
+/// other weights, the validation data are evaluated again.
+static hfta_status test_best(hfta_trainer *self, bool *stopped) {
+  hfta_train_result *result = self->result;
+  hfta_status status =
+      evaluate(self, &self->data.validation, &result->best_losses,
+               &result->best_metrics, stopped);
+  return status == HFTA_OK && !*stopped && self->tests ? test(self, stopped)
+                                                       : status;
 }
 
 /// Evaluates the data that are due after a step, and notes them in `out`.
@@ -87,11 +108,14 @@ static hfta_status evaluate_due(hfta_trainer *self, int64_t step,
     out->validation_losses = result->validation_losses;
     out->validation_metrics = result->validation_metrics;
   }
-  bool is_tested =
-      self->tests && (!self->validates || hfta_trainer_is_complete(self, step));
-  if (status == HFTA_OK && !*stopped && is_tested) {
-    status = evaluate(self, &self->test, &result->eval_losses,
-                      &result->eval_metrics, stopped);
+  bool ends = !self->validates || hfta_trainer_is_complete(self, step);
+  if (status == HFTA_OK && !*stopped && ends && self->keeps_best) {
+    status = hfta_trainer_with_best(self, test_best, stopped);
+    out->best_steps = result->best_steps;
+  } else if (status == HFTA_OK && !*stopped && ends && self->tests) {
+    status = test(self, stopped);
+  }
+  if (ends) {
     out->eval_losses = result->eval_losses;
     out->eval_metrics = result->eval_metrics;
   }
@@ -134,6 +158,8 @@ hfta_status hfta_trainer_finish_epoch(hfta_trainer *self, int64_t step,
     hfta_progress_epoch(&self->progress, step, &results);
   if (status == HFTA_OK && log)
     announce_stopped(self, step);
+  if (status == HFTA_OK && results.best_steps)
+    hfta_trainer_announce_best(self);
   if (status == HFTA_OK && !hfta_trainer_is_complete(self, step))
     status = hfta_trainer_choose_running(self, step + 1);
   self->epoch_begin = hfta_now();
@@ -150,8 +176,9 @@ hfta_status hfta_trainer_finish_earlier_epoch(hfta_trainer *self) {
   if (status != HFTA_OK)
     return status;
   // Without a log, the standings say that an evaluation is missing.
-  bool lacks_scores = self->follows && self->program->validation.patience > 0 &&
-                      hfta_trainer_is_due(self, step) &&
+  bool needs_scores =
+      self->program->validation.patience > 0 || self->keeps_best;
+  bool lacks_scores = needs_scores && hfta_trainer_is_due(self, step) &&
                       self->standings.evaluated_step < step;
   if (!lacks_epoch && !lacks_scores && !hfta_trainer_is_complete(self, step))
     return HFTA_OK;

@@ -57,8 +57,11 @@ typedef struct hfta_trainer {
                     ///< preconditioner
   hfta_update_report *reports; ///< the reports of the last update, one per copy
   hfta_standings standings;    ///< open if `follows`
-  bool follows;   ///< whether there is patience or a limit of minutes
-  bool *chosen;   ///< the copies that this run trains
+  bool follows;           ///< whether there is patience, a limit of minutes, or
+                          ///< `keeps_best`
+  bool keeps_best;        ///< whether each copy's best weights are kept
+  hfta_best_weights best; ///< open if `keeps_best`
+  bool *chosen;           ///< the copies that this run trains
   bool *runs;     ///< those of them that train in the present epoch, as their
                   ///< patience hasn't ended
   double minutes; ///< limit of the time spent computing; 0: none
@@ -132,8 +135,8 @@ bool hfta_trainer_is_out_of_time(const hfta_trainer *self);
 /// last one, or the patience of all copies has ended.
 bool hfta_trainer_is_complete(const hfta_trainer *self, int64_t step);
 
-/// Checks that patience and a limit of minutes are possible, and allocates what
-/// they need.
+/// Checks that patience, a limit of minutes and `keep best` are possible, and
+/// allocates what they need.
 hfta_status hfta_trainer_open_standings(hfta_trainer *self);
 
 /// Sets `runs` to the copies whose patience hasn't ended before step number
@@ -156,8 +159,27 @@ hfta_status hfta_trainer_save_standings(void *argument, const char *folder,
                                         hfta_error *error);
 
 /// Notes the scores of an evaluation of the validation data after step number
-/// `step`, which ends copies' patience.
-void hfta_trainer_note_scores(hfta_trainer *self, int64_t step);
+/// `step`, which ends copies' patience. Keeps the weights of copies whose
+/// scores are their best ones.
+hfta_status hfta_trainer_note_scores(hfta_trainer *self, int64_t step);
+
+/// Allocates room for best weights if the job keeps them.
+hfta_status hfta_trainer_open_best(hfta_trainer *self);
+
+/// Checks that the best weights of the checkpoint that was loaded are those
+/// that its standings tell of.
+hfta_status hfta_trainer_check_best(hfta_trainer *self);
+
+/// Calls `evaluate` while the instance has each copy's best weights, if it has
+/// any; then the instance gets those of its last step back. Sets
+/// `result->best_steps`.
+hfta_status hfta_trainer_with_best(hfta_trainer *self,
+                                   hfta_status (*evaluate)(hfta_trainer *self,
+                                                           bool *stopped),
+                                   bool *stopped);
+
+/// Tells the user of which steps the weights are that have been tested.
+void hfta_trainer_announce_best(hfta_trainer *self);
 
 /// Handles the status of writing to the log. If the log is a pipe without a
 /// reader, the training stops as for the signal SIGPIPE, unless that is

@@ -187,12 +187,19 @@ static void count_epoch_losses(hfta_trainer *self) {
 static hfta_status load_standings(hfta_trainer *self) {
   char name[HFTA_CHECKPOINT_NAME_BYTES];
   hfta_path folder;
-  hfta_status status =
-      hfta_path_format(&folder, self->error, "%s/%s", self->options->checkpoint,
-                       hfta_checkpoint_name(self->saved_step, name));
-  return status == HFTA_OK
-             ? hfta_standings_load(&self->standings, folder.text, self->error)
-             : status;
+  hfta_status status = HFTA_OK;
+  if (hfta_team_leads(&self->team)) {
+    status = hfta_path_format(&folder, self->error, "%s/%s",
+                              self->options->checkpoint,
+                              hfta_checkpoint_name(self->saved_step, name));
+    if (status == HFTA_OK)
+      status = hfta_standings_load(&self->standings, folder.text, self->error);
+  }
+  status = hfta_share_outcome(self->instance, status);
+  if (status == HFTA_OK)
+    status = hfta_standings_share(&self->standings, self->team.communicator,
+                                  self->error);
+  return status == HFTA_OK ? hfta_trainer_check_best(self) : status;
 }
 
 /// Loads the checkpoint that the first rank has found, on all ranks. Other
@@ -201,9 +208,13 @@ static hfta_status load_beginning(hfta_trainer *self) {
   hfta_status status = hfta_share_bytes(
       self->team.communicator, "the step to go on from", &self->saved_step,
       sizeof(self->saved_step), self->error);
+  const char *folder = self->options->checkpoint;
   if (status == HFTA_OK && self->saved_step >= 0)
-    status = hfta_checkpoint_load(self->instance, self->options->checkpoint,
-                                  self->epoch_losses);
+    status =
+        self->keeps_best
+            ? hfta_checkpoint_load_both(self->instance, folder,
+                                        self->epoch_losses, &self->best)
+            : hfta_checkpoint_load(self->instance, folder, self->epoch_losses);
   self->first_step = hfta_instance_steps(self->instance);
   if (status == HFTA_OK)
     count_epoch_losses(self);
@@ -303,6 +314,11 @@ void hfta_trainer_announce(hfta_trainer *self) {
                self->test.resident_bytes) /
           (1 << 20));
   announce_guesses(self);
+  const hfta_validation *by = &program->validation;
+  if (self->keeps_best)
+    hfta_progress_note(progress,
+                       "keeps each copy's best weights, by its validation %s",
+                       by->by_metric ? program->metric : "loss");
   char name[HFTA_CHECKPOINT_NAME_BYTES];
   if (self->first_step > 0)
     hfta_progress_note(progress, "resuming from %s/%s",
@@ -349,6 +365,8 @@ hfta_status hfta_trainer_prepare(hfta_trainer *self) {
     status = open_data(self);
   if (status == HFTA_OK)
     status = hfta_trainer_open_standings(self);
+  if (status == HFTA_OK)
+    status = hfta_trainer_open_best(self);
   if (status == HFTA_OK)
     status = compare_data(self);
   if (status == HFTA_OK)

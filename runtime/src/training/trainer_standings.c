@@ -24,12 +24,7 @@ static hfta_status check(const hfta_trainer *self) {
     return hfta_fail(self->error, HFTA_USAGE,
                      "%s goes by a metric, which '%s' doesn't have", need,
                      program->name);
-  if (by->keeps_best)
-    return hfta_fail(self->error, HFTA_UNSUPPORTED,
-                     "a training without a search can't keep the best weights "
-                     "yet: leave 'keep best' out of '%s'",
-                     program->name);
-  const char *what = need                ? need
+  const char *what = by->patience > 0    ? "patience"
                      : self->minutes > 0 ? "a limit of minutes"
                                          : NULL;
   const char *where = !hfta_team_is_alone(&self->team)      ? "on several ranks"
@@ -49,7 +44,9 @@ hfta_status hfta_trainer_open_standings(hfta_trainer *self) {
                                              : program->validation.minutes;
   self->result->minutes = self->minutes;
   hfta_status status = check(self);
-  self->follows = program->validation.patience > 0 || self->minutes > 0;
+  self->keeps_best = program->validation.keeps_best != 0;
+  self->follows =
+      program->validation.patience > 0 || self->minutes > 0 || self->keeps_best;
   if (status != HFTA_OK || !self->follows)
     return status;
   size_t bytes = sizeof(bool) * (size_t)program->copies;
@@ -112,30 +109,22 @@ void hfta_trainer_find_runs(hfta_trainer *self, int64_t step) {
                                               stopped_after[copy] >= step);
 }
 
+/// Returns whether copies may stop before others do.
+static bool may_stop(const hfta_trainer *self) {
+  return self->chosen && self->program->validation.patience > 0;
+}
+
 hfta_status hfta_trainer_choose_running(hfta_trainer *self, int64_t step) {
-  if (!self->follows)
-    return HFTA_OK;
   hfta_trainer_find_runs(self, step);
-  return set_live(self, self->runs);
+  return may_stop(self) ? set_live(self, self->runs) : HFTA_OK;
 }
 
 hfta_status hfta_trainer_choose_all(hfta_trainer *self) {
-  return self->chosen ? set_live(self, self->chosen) : HFTA_OK;
+  return may_stop(self) ? set_live(self, self->chosen) : HFTA_OK;
 }
 
 bool hfta_trainer_is_due(const hfta_trainer *self, int64_t step) {
   int64_t every = self->program->validation.every;
   return step > 0 && step % self->steps_per_epoch == 0 &&
          (every <= 1 || step / self->steps_per_epoch % every == 0);
-}
-
-void hfta_trainer_note_scores(hfta_trainer *self, int64_t step) {
-  const hfta_validation *by = &self->program->validation;
-  const hfta_train_result *result = self->result;
-  // The last step of a training is evaluated even where no evaluation is due.
-  // Such an evaluation doesn't count, since a longer training has none there.
-  if (self->follows && hfta_trainer_is_due(self, step))
-    hfta_standings_note(&self->standings, by, step, self->runs,
-                        by->by_metric ? result->validation_metrics
-                                      : result->validation_losses);
 }

@@ -1,50 +1,15 @@
 //===- PatienceTest.cpp - Patience, and limits of time --------------------===//
 
-#include "RuntimeTest.h"
-#include "hfta/trainer.h"
+#include "ValidatedTrain.h"
 
 extern "C" {
 #include "training/standings.h"
 }
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <regex>
-#include <sstream>
-
 namespace {
 
-/// Trainings of the fake program with 42 training samples, so with 5 steps an
-/// epoch, which go by the accuracy on 11 samples.
-class Patience : public Train {
+class Patience : public ValidatedTrain {
 protected:
-  static constexpr int kPerEpoch = 5, kEpochs = 12;
-  const std::string validation = "validation_percent=20 by_metric ";
-
-  Outcome runWith(const std::string &more, std::vector<std::string> arguments) {
-    RunOptions options;
-    options.fake = validation + more;
-    return run(std::move(arguments), options);
-  }
-
-  /// Returns the values of a list in each epoch event of a log; NaN for null.
-  std::vector<std::vector<double>> listsOf(const std::string &log,
-                                           const std::string &key) {
-    std::vector<std::vector<double>> lists;
-    for (const std::string &line : events(log)) {
-      std::smatch match;
-      std::regex list("\"" + key + "\":\\[([^\\]]*)\\]");
-      if (!std::regex_search(line, match, list))
-        continue;
-      std::istringstream items(match[1]);
-      lists.emplace_back();
-      for (std::string item; std::getline(items, item, ',');)
-        lists.back().push_back(item == "null" ? NAN : std::stod(item));
-    }
-    return lists;
-  }
-
   /// Returns the epoch after which each copy stops, 0 if it doesn't, by the
   /// accuracies of a training without patience.
   std::vector<int> findStops(int patience) {
@@ -68,33 +33,6 @@ protected:
       }
     }
     return stops;
-  }
-
-  /// Returns the bytes of a copy's tensors in a checkpoint.
-  std::string tensorsOf(const std::string &checkpoint, int copy) {
-    std::string file = copyFile(checkpoint, copy);
-    uint64_t header = 0;
-    EXPECT_GT(file.size(), sizeof(header));
-    memcpy(&header, file.data(), sizeof(header));
-    return file.substr(sizeof(header) + header);
-  }
-
-  static std::string nameOf(const std::string &folder, int step) {
-    char name[32];
-    snprintf(name, sizeof(name), "/step-%08d", step);
-    return folder + name;
-  }
-
-  /// Returns the lines of a log without start events.
-  std::vector<std::string> withoutStarts(const std::string &log) {
-    std::vector<std::string> lines = events(log);
-    lines.erase(std::remove_if(lines.begin(), lines.end(),
-                               [](const std::string &line) {
-                                 return line.find("\"start\"") !=
-                                        std::string::npos;
-                               }),
-                lines.end());
-    return lines;
   }
 };
 
@@ -176,33 +114,14 @@ TEST_F(Patience, InterruptedEvaluationsCountOnceWithoutALog) {
   std::string final = listFolder(folder.path("c"))[0];
   for (int stop : {5, 6, 12, 13, 19, 20, 26, 27, 40, 41}) {
     std::string name = "stop" + std::to_string(stop);
-    fake_options fake = defaultOptions();
-    fake.validation.share = 0.2;
-    fake.validation.by_metric = 1;
-    fake.validation.direction = HFTA_MAXIMIZE;
+    fake_options fake = validatedOptions();
     fake.validation.patience = 2;
-    ProgramPointer program = makeProgram(fake);
-    InstancePointer instance = makeInstance(program.get());
-    hfta_train_options train = {};
-    hfta_train_result result;
-    std::string checkpoint = folder.path(name);
-    int left = stop;
-    train.data_root = data.root.c_str();
-    train.epochs = 12;
-    train.checkpoint = checkpoint.c_str();
-    train.should_stop_argument = &left;
-    train.should_stop = [](void *argument) {
-      return --*static_cast<int *>(argument) <= 0;
-    };
-    ASSERT_EQ(hfta_train(instance.get(), &train, &result), HFTA_OK)
-        << hfta_instance_message(instance.get());
-    EXPECT_EQ(hfta_instance_live_count(instance.get()), 3);
-    hfta_train_result_free(&result);
+    trainUntil(fake, name, stop);
     ASSERT_EQ(runWith("patience=2",
                       {"--epochs", "12", "--checkpoint", name, "--resume"})
                   .code,
               0);
-    std::vector<std::string> saved = listFolder(checkpoint);
+    std::vector<std::string> saved = listFolder(folder.path(name));
     EXPECT_EQ(saved.back(), final) << stop;
     for (int copy = 0; copy < 3; ++copy)
       EXPECT_EQ(tensorsOf(name + "/" + saved.back(), copy),
@@ -236,12 +155,9 @@ TEST_F(Patience, ACopyOfNanStops) {
 TEST_F(Patience, CopiesThatTakeTurnsStopAlike) {
   std::vector<std::string> expected;
   for (int64_t spilled : {0, 1, 2}) {
-    fake_options fake = defaultOptions();
+    fake_options fake = validatedOptions();
     fake.takes_turns = 1;
     fake.spilled_copies = spilled;
-    fake.validation.share = 0.2;
-    fake.validation.by_metric = 1;
-    fake.validation.direction = HFTA_MAXIMIZE;
     fake.validation.patience = 2;
     ProgramPointer program = makeProgram(fake);
     InstancePointer instance = makeInstance(program.get());
@@ -284,11 +200,6 @@ TEST_F(Patience, RefusesWhatItCannotDo) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err, "fake: error: patience needs validation data, which "
                          "'fake' doesn't have\n");
-  outcome = runWith("keeps_best", {"--epochs", "2"});
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_EQ(outcome.err,
-            "fake: error: a training without a search can't keep the best "
-            "weights yet: leave 'keep best' out of 'fake'\n");
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,10 +259,10 @@ TEST(Standings, KeepExactNumbers) {
   const hfta_validation by = {0, 0, 0, 1, 0, HFTA_MINIMIZE, 0, 0, 2, 0, 0};
   const bool runs[] = {true, false, true};
   const double first[] = {0.1, 1, NAN}, second[] = {1.0 / 3, 1, INFINITY};
-  hfta_standings_note(&one, &by, 5, runs, first);
-  hfta_standings_note(&one, &by, 5, runs, second);
+  hfta_standings_note(&one, &by, 5, runs, first, nullptr);
+  hfta_standings_note(&one, &by, 5, runs, second, nullptr);
   EXPECT_EQ(one.waited[2], 1);
-  hfta_standings_note(&one, &by, 10, runs, second);
+  hfta_standings_note(&one, &by, 10, runs, second, nullptr);
   one.seconds = 0.1;
   ASSERT_EQ(hfta_standings_save(&one, folder.root.c_str(), &error), HFTA_OK)
       << error.message;
