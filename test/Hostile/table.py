@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import best_rows
 import checkpoint_rows
 import command_rows
 import data_rows
@@ -35,7 +36,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
-         "record": record_rows, "search": search_rows}
+         "record": record_rows, "search": search_rows, "best": best_rows}
 MOST_BYTES = 2 << 30
 # The seconds that a command may take; main() multiplies them by --slowdown.
 most_seconds = 10
@@ -190,12 +191,15 @@ def run_row(row, folder, tools, show):
 
 def make_programs(hftac, folder):
     """Compiles the programs that rows share: `sweep`, of which it also makes a checkpoint,
-    `pair` with two jobs, `huge`, which needs more memory than there is, and `spilling`,
-    which spills."""
+    `keeper`, the same with best weights, `pair` with two jobs, `huge`, which needs more
+    memory than there is, and `spilling`, which spills."""
     write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB,
-                         "jobs.hfta": jobs_rows.JOBS, "large.hfta": memory_rows.JOB})
+                         "keeper.hfta": best_rows.JOB, "jobs.hfta": jobs_rows.JOBS,
+                         "large.hfta": memory_rows.JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
+    keep = ["./keeper", *train[1:-1], "best"]
     for command in ([hftac, "job.hfta", "-o", "sweep"], train,
+                    [hftac, "keeper.hfta", "-o", "keeper"], keep,
                     [hftac, "jobs.hfta", "-o", "pair"],
                     [hftac, "huge.hfta", "-o", "huge"],
                     [hftac, "large.hfta", "-o", "spilling",
@@ -226,8 +230,8 @@ def main():
     hftac = arguments.hftac.absolute()
     program = arguments.work.absolute() / "program"
     tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
-             "pair": str(program / "pair"), "huge": str(program / "huge"),
-             "spilling": str(program / "spilling")}
+             "keeper": str(program / "keeper"), "pair": str(program / "pair"),
+             "huge": str(program / "huge"), "spilling": str(program / "spilling")}
     if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload", "record"}:
         make_programs(hftac, program)
     failures = []
