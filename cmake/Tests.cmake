@@ -29,14 +29,21 @@ endfunction()
 
 # Divides the tests of a GoogleTest binary among the tests NAME-1 to NAME-SHARDS,
 # for a binary that takes too long to start to have a process for each test.
-# CTest begins with the tests of the highest COST.
+# CTest begins with the tests of the highest COST. GoogleTest deals the tests out
+# in turns, so that the last LONG shards, which are for scripts/check long, have
+# cases of all kinds, as the others do.
 function(hfta_add_test_shards name target)
-  cmake_parse_arguments(SUITE "" "SHARDS;COST;LABEL" "ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(SUITE "" "SHARDS;COST;LABEL;LONG" "ENVIRONMENT" ${ARGN})
   foreach(shard RANGE 1 ${SUITE_SHARDS})
     math(EXPR index "${shard} - 1")
+    math(EXPR left "${SUITE_SHARDS} - ${index}")
+    set(label ${SUITE_LABEL})
+    if(SUITE_LONG AND left LESS_EQUAL SUITE_LONG)
+      set(label long)
+    endif()
     add_test(NAME ${name}-${shard} COMMAND ${target})
     set_tests_properties(${name}-${shard} PROPERTIES
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${SUITE_SHARDS};GTEST_SHARD_INDEX=${index};${SUITE_ENVIRONMENT}"
-      LABELS ${SUITE_LABEL} TIMEOUT ${HFTA_SUITE_TIMEOUT} COST ${SUITE_COST})
+      LABELS ${label} TIMEOUT ${HFTA_SUITE_TIMEOUT} COST ${SUITE_COST})
   endforeach()
 endfunction()
