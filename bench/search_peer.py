@@ -129,6 +129,17 @@ def search_by_ray(spec):
             self.begin(config)
             return True
 
+        # Workers can only be reused if trials can be saved.
+        def save_checkpoint(self, folder):
+            state = {"model": self.trial.model.state_dict(),
+                     "optimizer": self.trial.optimizer.state_dict()}
+            torch.save(state, pathlib.Path(folder) / "trial.pt")
+
+        def load_checkpoint(self, folder):
+            state = torch.load(pathlib.Path(folder) / "trial.pt")
+            self.trial.model.load_state_dict(state["model"])
+            self.trial.optimizer.load_state_dict(state["optimizer"])
+
     ray.init(num_cpus=spec["workers"], include_dashboard=False, log_to_driver=False)
     tuner = tune.Tuner(
         tune.with_parameters(Peer, data=read_data(spec["data"])),
