@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -98,6 +99,18 @@ class Search:
     def more(self, count: int) -> list[int]:
         """Adds trials that the sampler draws; returns their numbers."""
         return self.ask("more", count=count)["trials"]
+
+    def ask_trials(self, count: int) -> list[tuple[int, Optional[dict[str, float]]]]:
+        """Adds trials that the sampler draws, but lets them wait for `resume`; returns their
+        numbers and settings, None where these depend on scores that aren't there yet."""
+        answer = self.ask("ask", count=count)
+        return list(zip(answer["trials"], answer["settings"]))
+
+    def tell(self, trial: int, at: int, score: Union[float, str]) -> dict:
+        """Gives a trial its score after `at` epochs, in a search whose objective is
+        external."""
+        finite = isinstance(score, str) or math.isfinite(score)
+        return self.ask("tell", trial=trial, at=at, score=score if finite else str(score))
 
     def clone(self, trial: int, set: dict[str, float], warm: bool = True) -> int:
         """Adds a trial with another one's settings but for those of `set`, and with its state

@@ -64,6 +64,11 @@ class Check:
             run(binary, "export", *chosen, "-o", model, *folder[2:])
         expect_equal((self.folder / "best.onnx").read_bytes(),
                      (self.folder / "trial.onnx").read_bytes(), "exported models")
+        for chosen in (["--best"], ["--trial", best]):
+            run(binary, "run", *chosen, "--input", f"image={self.folder}/mlp-image.npy",
+                "--output", self.folder / chosen[0][2:], *folder[2:])
+        outputs = {path.read_bytes() for path in self.folder.glob("*/output.npy")}
+        expect_equal(len(outputs), 1, "different outputs of one trial")
         self.check_accuracy(binary, folder)
         table = run(binary, "trials", *folder[2:])
         expect_equal([int(line.split()[1]) for line in table.splitlines()[1:]],

@@ -53,7 +53,7 @@ def talk(lines):
 
 class Check:
     def __init__(self):
-        work = Work(__doc__, "mlp")
+        self.work = work = Work(__doc__, "mlp")
         self.folder = work.folder.resolve()
         self.binary = work.compile("tune", make_job("random(trials = 5, seed = 2)",
                                                     epochs=24, clauses="")).resolve()
@@ -223,6 +223,38 @@ class Check:
         expect_equal(search.process.returncode, 0, "exit code of a program")
 
 
+    def check_outside(self):
+        """Gives a search its settings and scores. Each trial is exported before its score is
+        told, while the search runs."""
+        job = make_job("external(trials = 4), halving(eta = 2)",
+                       clauses="  objective external(maximize)")
+        self.binary = self.work.compile("outer", job).resolve()
+        process = self.start("outside")
+        with Search("s") as search:
+            expect_refusal("the sampler is external", search.more, 1)
+            expect_refusal("doesn't wait for a score", search.tell, 0, 1, 0.5)
+            rows = [{**SETTINGS, "seed": seed} for seed in range(1, 5)]
+            expect_equal(search.add(rows[:3]), [0, 1, 2], "the first ones")
+            expect_refusal("1 trials wait", search.add, rows[:2])
+            expect_equal(search.add(rows[3:]), [3], "the last one")
+            levels = []
+            for event in search:
+                if event["event"] != "evaluated" or event["epoch"] == 3:
+                    continue  # Epoch 3 is no level: nothing waits for its score.
+                for trial in event["trials"]:
+                    run(self.binary, "export", "--trial", trial, "--checkpoint", "outside",
+                        "-o", "outside.onnx")
+                    levels.append((trial, event["epoch"]))
+                    search.tell(trial, event["epoch"], float("nan") if trial == 3 else trial)
+        self.expect_end(process)
+        expect_equal(sorted(levels), [(0, 1), (1, 1), (1, 2), (2, 1), (2, 2), (2, 4), (3, 1)],
+                     "levels")
+        self.expect_true("outside")
+        told = json.loads(run(self.binary, "trials", "--json", "--checkpoint", "outside"))
+        expect_equal([(row["trial"], row["score"]) for row in told["trials"]],
+                     [(2, 2), (1, 1), (0, 0), (3, "nan")], "trials and scores")
+
+
 def main():
     check = Check()
     check.check_requests()
@@ -230,6 +262,7 @@ def main():
     check.check_paths()
     check.check_kill()
     check.check_streams()
+    check.check_outside()
 
 
 if __name__ == "__main__":

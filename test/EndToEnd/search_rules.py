@@ -9,8 +9,8 @@ scores must be those of the evaluations that count. Needs only Python's standard
 import math
 
 from harness import Work, expect_equal, fail, run
-from searches import (Halving, expect_replays, make_job, read_trials, search,
-                      to_number)
+from searches import (Halving, expect_replays, expect_same_search, make_job, read_trials,
+                      search, to_number)
 
 SMALL = """
 model net(image: f32[batch, 1, 8, 8], rate = 0.25) {
@@ -33,11 +33,17 @@ class Check:
         """Compares all decisions about 81 trials with those of the model."""
         trials, epochs = 81, 9
         measure = "metric accuracy(net, label)\n  objective validation.accuracy"
-        binary, found, told = self.search(
-            name, search=f"random(trials = {trials}, seed = 3), halving(eta = 3)",
-            slots=8, epochs=epochs, model=SMALL, loss=loss,
-            optimizer=f"sgd(lr = log_uniform({rates}))",
-            clauses=f"  {measure if by_metric else ''}\n{clauses}")
+
+        def clauses_of(slots):
+            return dict(search=f"random(trials = {trials}, seed = 3), halving(eta = 3)",
+                        slots=slots, epochs=epochs, model=SMALL, loss=loss,
+                        optimizer=f"sgd(lr = log_uniform({rates}))",
+                        clauses=f"  {measure if by_metric else ''}\n{clauses}")
+
+        binary, found, told = self.search(name, **clauses_of(8))
+        whole = self.work.compile(f"{name}-81", make_job(**clauses_of(81)))
+        expect_same_search(search(whole, self.folder / f"{name}-81-found",
+                                  data=self.folder), found, f"{name}, 81 slots")
         key = "validation_metric" if by_metric else "validation_loss"
         scores = {(number, one["epoch"]): to_number(one[key])
                   for number, trial in told["trials"].items()

@@ -5,15 +5,24 @@ GPU. In each kind, 3 slots and 8 or 1 must decide alike and leave equal files, a
 numbers of threads, and trials must be what trainings of them alone make of them. --only
 chooses kinds. With --kills, each kind's search is killed at random times, that many times in
 all. With --ranks, programs of several workers run on that many ranks, too, for which Open
-MPI's mpirun is needed. Needs only Python's standard library."""
+MPI's mpirun is needed; there, a rank is killed while a client steers the search. Needs only
+Python's standard library."""
 
 import os
 import random
+import shutil
+import signal
 import subprocess
+import sys
+import tempfile
 
-from harness import Work, expect_equal, fail, read_least_budget, run
-from mpirun import run_ranks
+from harness import REFERENCE, Work, expect_equal, fail, read_least_budget, run
+from mpirun import Ranks, find_rank, run_ranks
 from searches import Found, expect_replays, expect_same_search, make_job, search
+
+sys.path.insert(0, str(REFERENCE.parent.parent / "python"))
+
+from hfta_client import Search, SearchError  # noqa: E402
 
 COSINE = "  schedule cosine(warmup = 2)\n"
 # The kinds: clauses of the job, flags of hftac, and the number of slots beside 3.
@@ -120,12 +129,52 @@ class Check:
                found.folder)
 
 
+    def check_lost_rank(self, kind, ranks):
+        """Kills a rank of a search while a client steers it. What has been answered must not
+        be lost, and the search must go on to the same results on any number of ranks."""
+        binary = self.compile(kind, SLOTS)
+        folder = self.folder / f"{kind}-lost"
+        settings = {"label_smoothing": 0.1, "lr": 0.01, "weight_decay": 0, "seed": 7}
+        with tempfile.TemporaryDirectory() as short:  # The path of a socket must be short.
+            run_of_ranks = Ranks(ranks, binary, "train", "--data", self.folder, "--checkpoint",
+                                 folder, "--no-progress", "--control", f"{short}/s")
+            followed = []
+            with Search(f"{short}/s") as client:
+                client.hold()
+                for seed in range(1, 4):
+                    followed += client.add([{**settings, "seed": seed}])
+                client.pause(followed[:1])
+                os.kill(find_rank(binary, ranks - 1), signal.SIGKILL)
+                try:
+                    while True:
+                        followed += client.add([settings])
+                except SearchError:
+                    pass
+            run_of_ranks.finish(*range(1, 256))
+        lines = Found(folder).list("command")
+        expect_equal(sum(line["command"] == "add" for line in lines) >= len(followed), True,
+                     "whether the journal has all requests that were answered")
+        alone = self.folder / f"{kind}-lost-alone"
+        shutil.copytree(folder, alone)
+
+        def go_on(name, launch):
+            # Nobody resumes the paused trial, so that the search isn't over.
+            search(binary, name, "--resume", data=self.folder, launch=launch)
+            return Found(name)
+
+        found = go_on(folder, lambda *command, **rest: run_ranks(ranks, *command, **rest))
+        expect_same_search(go_on(alone, run), found, f"{kind}, after a rank was lost")
+        trials = {trial for event in found.list("evaluated") for trial in event["trials"]}
+        expect_replays(binary, found, data=self.folder, trials=sorted(trials))
+
+
 def main():
     check = Check()
     options = check.work.options
     for kind in options.only.split(",") if options.only else KINDS:
         if options.ranks:
             check.check_ranks(kind, int(options.ranks))
+            check.check_lost_rank(kind, int(options.ranks))
         else:
             check.check(kind)
 

@@ -42,6 +42,9 @@ def make_rows(_):
             ("a population whose factors are texts", "halving",
              'pbt(factors = ["a", 2])', "'factors'"),
             ("a billion slots", "halving", "halving, slots = 1000000000", "'slots'"),
+            ("arrays without end", "batch = 16", "batch = choice(" + ", ".join(
+                str(i + 1) for i in range(100000)) + ")", "100000 arrays", "64"),
+            ("a batch of every kind", "batch = 16", "batch = choice(2, true)", "'batch'"),
             ("a search by a list", "random(trials = 4)", "[random]", "a sampler"),
             ("a search by searches", "random(trials = 4)", "random(trials = grid(3))",
              "'trials'"),

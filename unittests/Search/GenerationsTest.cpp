@@ -147,8 +147,8 @@ TEST(Generations, WrongSamplersAreRefused) {
             "direction: expected the same one for the rule and for tpe");
   sampler.direction = hfta_direction(2);
   EXPECT_EQ(refusal(), "direction: expected 0 to 1, got 2");
-  sampler.kind = hfta_sampler_kind(5);
-  EXPECT_EQ(refusal(), "sampler: expected 0 to 4, got 5");
+  sampler.kind = hfta_sampler_kind(6);
+  EXPECT_EQ(refusal(), "sampler: expected 0 to 5, got 6");
 }
 
 TEST(Generations, EachSeesAllEarlierOnes) {

@@ -14,16 +14,44 @@ const double kChoices[] = {0.25, 0.5, 1};
 
 /// A search of one choice and one range; a grid needs choices alone.
 struct Outline : testing::Test {
-  hfta_search_setting settings[2] = {
-      {"rate", HFTA_CHOICE, 0, 0, 0, 0, kChoices, 3, HFTA_NO_ZIP},
-      {"lr", HFTA_LOG_UNIFORM, 0, 1e-3, 1e-1, 0, nullptr, 0, HFTA_NO_ZIP}};
-  hfta_search search = {settings, 2, 81, {}, halvingRule(9), nullptr};
+  hfta_search_setting settings[2] = {};
+  hfta_search search = {};
   hfta_error error = {};
 
-  Outline() { search.sampler = {HFTA_SAMPLER_RANDOM, HFTA_MINIMIZE, 1, 10, 8}; }
+  Outline() {
+    settings[0].name = "rate";
+    settings[0].distribution = HFTA_CHOICE;
+    settings[0].choices = kChoices;
+    settings[0].choice_count = 3;
+    settings[1].name = "lr";
+    settings[1].distribution = HFTA_LOG_UNIFORM;
+    settings[1].low = 1e-3;
+    settings[1].high = 1e-1;
+    settings[0].zip = settings[1].zip = HFTA_NO_ZIP;
+    search.settings = settings;
+    search.setting_count = 2;
+    search.trials = 81;
+    search.rule = halvingRule(9);
+    search.array_count = 1;
+    search.sampler = {HFTA_SAMPLER_RANDOM, HFTA_MINIMIZE, 1, 10, 8};
+  }
 };
 
 } // namespace
+
+TEST_F(Outline, PopulationsCantChangePackedSettings) {
+  settings[0].is_packed = 1;
+  EXPECT_EQ(hfta_search_check(&search, &error), HFTA_OK);
+  search.rule.kind = HFTA_RULE_POPULATION;
+  search.rule.every = 1;
+  search.rule.quantile = 0.25;
+  search.rule.factors[0] = 0.5;
+  search.rule.factors[1] = 1.5;
+  EXPECT_EQ(hfta_search_check(&search, &error), HFTA_UNSUPPORTED);
+  EXPECT_EQ(std::string(error.message).substr(0, 5), "rate:");
+  settings[0].is_packed = 0;
+  EXPECT_EQ(hfta_search_check(&search, &error), HFTA_OK);
+}
 
 TEST_F(Outline, ChecksAllParts) {
   EXPECT_EQ(hfta_search_check(&search, &error), HFTA_OK);

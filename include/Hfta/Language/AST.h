@@ -227,6 +227,11 @@ struct JobFile {
   bool inference = false;
 };
 
+/// Returns a copy of an expression, with the same source ranges; null for null.
+ExpressionPtr clone(const Expression *expression);
+/// Returns a copy of a file, with the same source ranges.
+JobFile clone(const JobFile &file);
+
 } // namespace mlir::hfta::ast
 
 #endif // HFTA_LANGUAGE_AST_H

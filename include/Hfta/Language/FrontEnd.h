@@ -67,14 +67,19 @@ struct PipelineRequest {
 /// The module of a train block, and what remains to be planned of its pipeline.
 struct JobModule {
   std::string name;
+  std::string title; ///< the name and, of one of several arrays, its choices
   OwningOpRef<ModuleOp> module;
   PipelineRequest pipeline;
+  /// The number of arrays of the job's search, and which of them this is. Each
+  /// is a module of its own (docs/search.md, "Arrays").
+  int64_t arrays = 1, array = 0;
 };
 
 /// Reports train blocks that have the same name.
 void checkJobNames(const ast::JobFile &file, JobDiagnostics &diagnostics);
 
-/// Builds a module for each train block, in the file's order. A module has the
+/// Builds a module for each train block, in the file's order; for one whose
+/// search needs several arrays, a module for each of these. A module has the
 /// attribute `hfta.job`, and one `hfta.model` for each distinct model, with
 /// @forward, @prepare and @objective. If a job's stages are to be planned, its
 /// module has one stage with one worker, and one micro-batch if their number is

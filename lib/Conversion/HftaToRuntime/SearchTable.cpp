@@ -21,22 +21,31 @@ StructRecord<hfta_validation> hfta::makeValidationRecord(const Job &job) {
       .set(&hfta_validation::by_metric, validation.by_metric)
       .set(&hfta_validation::direction, validation.direction)
       .set(&hfta_validation::keeps_best, validation.keeps_best)
-      .set(&hfta_validation::reserved, 0)
+      .set(&hfta_validation::is_external, validation.is_external)
       .set(&hfta_validation::patience, validation.patience)
       .set(&hfta_validation::least, validation.least)
       .set(&hfta_validation::minutes, validation.minutes);
 }
 
-static FlatSymbolRefAttr
-buildSettings(const std::vector<hfta_search_setting> &settings,
-              ConstantTables &tables) {
+/// Returns the table of the texts of a setting's choices; null if these are
+/// numbers.
+static FlatSymbolRefAttr buildLabels(const SearchSetting &setting,
+                                     ConstantTables &tables) {
+  std::vector<Record> labels;
+  for (const std::string &label : setting.labels)
+    labels.push_back({Field::pointer(tables.string(label))});
+  return tables.table("choice_labels", labels);
+}
+
+static FlatSymbolRefAttr buildSettings(const Job &job, ConstantTables &tables) {
   std::vector<Record> rows;
-  for (const hfta_search_setting &setting : settings)
+  for (auto [own, setting] :
+       llvm::zip_equal(job.search.settings, getSearchSettings(job)))
     rows.push_back(
         StructRecord<hfta_search_setting>()
             .set(&hfta_search_setting::name, tables.string(setting.name))
             .set(&hfta_search_setting::distribution, setting.distribution)
-            .set(&hfta_search_setting::reserved, 0)
+            .set(&hfta_search_setting::is_packed, setting.is_packed)
             .set(&hfta_search_setting::low, setting.low)
             .set(&hfta_search_setting::high, setting.high)
             .set(&hfta_search_setting::step, setting.step)
@@ -45,7 +54,9 @@ buildSettings(const std::vector<hfta_search_setting> &settings,
                                                     static_cast<size_t>(
                                                         setting.choice_count))))
             .set(&hfta_search_setting::choice_count, setting.choice_count)
-            .set(&hfta_search_setting::zip, setting.zip));
+            .set(&hfta_search_setting::labels, buildLabels(own, tables))
+            .set(&hfta_search_setting::zip, setting.zip)
+            .set(&hfta_search_setting::own, setting.own));
   return tables.table("search_settings", rows);
 }
 
@@ -81,13 +92,14 @@ FlatSymbolRefAttr hfta::buildSearch(const Job &job, ConstantTables &tables) {
     return {};
   Record row =
       StructRecord<hfta_search>()
-          .set(&hfta_search::settings,
-               buildSettings(getSearchSettings(job), tables))
+          .set(&hfta_search::settings, buildSettings(job, tables))
           .set(&hfta_search::setting_count,
                static_cast<int64_t>(job.search.settings.size()))
           .set(&hfta_search::trials, job.search.sampler.trials)
           .set(&hfta_search::sampler, makeSampler(getSampler(job)))
           .set(&hfta_search::rule, makeRule(getRule(job)))
+          .set(&hfta_search::array_count, job.search.arrays)
+          .set(&hfta_search::array, job.search.array)
           .set(&hfta_search::commands, tables.external(kSearchCommandsSymbol));
   return tables.table("search", row);
 }

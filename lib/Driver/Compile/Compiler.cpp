@@ -89,6 +89,7 @@ private:
   /// Runs the passes of `phase` on a module in phase `before`.
   ExitCode runPasses(Phase before, Phase phase);
   ExitCode lowerTo(Phase last);
+  LogicalResult reportTrainedTensors();
   ExitCode emitModule();
   ExitCode generateCode();
   ExitCode link();
@@ -97,7 +98,7 @@ private:
   /// Returns "NAME: " with the current job's name, as a prefix of messages;
   /// empty if there is only one job.
   std::string getLabel() const {
-    return programs.size() > 1 ? loaded.name + ": " : "";
+    return programs.size() > 1 ? loaded.title + ": " : "";
   }
   /// Returns the prefix of kernels' symbols. A library has one, as its kernels
   /// may be linked with those of other libraries.
@@ -127,6 +128,7 @@ private:
   std::string plans;                      ///< texts of `--plan` for all jobs
   KernelObjects kernels;                  ///< the kernels of the current job
   JobsReport report;                      ///< the summary of several jobs
+  std::string trainedTensors; ///< the last job's text of reportTrained
 };
 
 } // namespace
@@ -416,14 +418,28 @@ ExitCode Compiler::lowerTo(Phase last) {
     begin(phase->name);
     if (ExitCode code = runPasses(before, phase); code != ExitCode::done)
       return code;
-    if (phase == &phases::train &&
-        failed(reportTrained(*loaded.module, getLabel(), errors)))
+    if (phase == &phases::train && failed(reportTrainedTensors()))
       return ExitCode::input;
     if (phase == &phases::planned &&
         failed(reportSearch(*loaded.module, getLabel(), errors)))
       return ExitCode::input;
   }
   return ExitCode::done;
+}
+
+/// Says which tensors the job trains, once for all arrays of a search that
+/// train the same ones.
+LogicalResult Compiler::reportTrainedTensors() {
+  std::string text, label = getLabel();
+  llvm::raw_string_ostream os(text);
+  LogicalResult result = reportTrained(*loaded.module, label, os);
+  std::string unlabelled = text;
+  if (size_t at = text.find(label); at != std::string::npos)
+    unlabelled.erase(at, label.size());
+  if (loaded.array == 0 || unlabelled != trainedTensors || failed(result))
+    errors << text;
+  trainedTensors = std::move(unlabelled);
+  return result;
 }
 
 ExitCode Compiler::emitModule() {
@@ -491,7 +507,7 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
     std::swap(loaded, job);
     ExitCode code = (this->*work)();
     if (code != ExitCode::done && jobs.size() > 1)
-      errors << "hftac: note: this is about job '" << loaded.name << "'\n";
+      errors << "hftac: note: this is about job '" << loaded.title << "'\n";
     std::swap(loaded, job);
     if (code != ExitCode::done)
       return code;
@@ -562,7 +578,7 @@ ExitCode Compiler::finish() {
     return link();
   if (plans.empty())
     return ExitCode::done;
-  if (programs.size() > 1) {
+  if (report.hasSeveral()) {
     llvm::raw_string_ostream os(plans);
     os << "\n";
     report.print(os);
@@ -612,7 +628,8 @@ ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
     return ExitCode::input;
-  if (!job->training)
+  // Arrays of a search take turns as one job, for as long as its rule says.
+  if (!job->training || job->search.arrays > 1)
     return ExitCode::done;
   double seconds = budget ? budget->getStepSeconds() : 0;
   if (!budget) {

@@ -110,9 +110,17 @@ static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
       buildJobModules(context, file, frontEnd, diagnostics, failure);
   if (jobs.empty())
     return getExitCode(failure);
-  for (JobModule &job : jobs)
-    loaded.push_back({std::move(job.name), std::move(job.module),
-                      &phases::import, std::move(job.pipeline)});
+  if (ExitCode code = checkArrays(options, jobs, errors);
+      code != ExitCode::done)
+    return code;
+  for (JobModule &job : jobs) {
+    // A job's name has no dot, so that its arrays' differ from other jobs'.
+    if (job.arrays > 1)
+      job.name += "." + std::to_string(job.array);
+    loaded.push_back({std::move(job.name), std::move(job.title),
+                      std::move(job.module), &phases::import,
+                      std::move(job.pipeline), job.array});
+  }
   return ExitCode::done;
 }
 
@@ -126,6 +134,41 @@ static ExitCode failModule(llvm::raw_ostream &errors, llvm::StringRef path,
   return code;
 }
 
+/// Checks that a module in this phase of a target can be compiled as the
+/// options say.
+static ExitCode checkPhase(const DriverOptions &options,
+                           llvm::raw_ostream &errors, const Target &target,
+                           Phase phase) {
+  llvm::StringRef path = options.inputs.front();
+  Phase last = options.plan ? &phases::planned : options.emit;
+  const Target *branch = findBranch(phase);
+  if (branch && options.isTargetGiven && &target != options.target)
+    return failModule(errors, path,
+                      "module is in phase '" + phase->name + "' of target '" +
+                          target.getName() + "', not of '" +
+                          options.target->getName() + "'",
+                      ExitCode::usage);
+  if (comesAfter(phase, last))
+    return failModule(errors, path,
+                      "module is in phase '" + phase->name +
+                          "', which comes after '" + last->name + "'",
+                      ExitCode::usage);
+  for (const TargetOption &option : target.getOptions())
+    if (options.targetOptions.contains(option.name) && option.end &&
+        !comesAfter(option.end, phase))
+      return failModule(errors, path,
+                        "option '" + option.name +
+                            "' has no effect on a module in phase '" +
+                            phase->name + "'",
+                        ExitCode::usage);
+  if (!options.cuts.empty() && comesAfter(phase, &phases::fused))
+    return failModule(errors, path,
+                      "option '--cuts' has no effect on a module in phase '" +
+                          phase->name + "'",
+                      ExitCode::usage);
+  return ExitCode::done;
+}
+
 static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                            llvm::SourceMgr &sources, llvm::raw_ostream &errors,
                            LoadedModule &loaded) {
@@ -135,13 +178,23 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
   loaded.module = parseSourceFile<ModuleOp>(sources, ParserConfig(context));
   if (!loaded.module)
     return ExitCode::input;
-  auto name =
-      loaded.module->getOperation()->getAttrOfType<StringAttr>(kPhaseAttrName);
+  ModuleOp module = *loaded.module;
+  auto name = module->getAttrOfType<StringAttr>(kPhaseAttrName);
   if (!name)
     return failModule(errors, path,
                       "module has no '" + kPhaseAttrName +
                           "' that names the phase to continue from",
                       ExitCode::input);
+  if (module->hasAttr(HftaDialect::kJobAttrName)) {
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return ExitCode::input;
+    if (job->search.arrays > 1)
+      return failModule(errors, path,
+                        "the module is one of several arrays of a search, "
+                        "which are compiled together from the job file",
+                        ExitCode::unsupported);
+  }
   // A module in a late phase is for its own target; one in an earlier phase is
   // for any target.
   const Target *target = options.target;
@@ -155,32 +208,9 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       "'" + kPhaseAttrName + "' is '" + name.getValue() +
                           "', which is no phase of a module",
                       ExitCode::input);
-  Phase last = options.plan ? &phases::planned : options.emit;
-  const Target *branch = findBranch(phase);
-  if (branch && options.isTargetGiven && target != options.target)
-    return failModule(errors, path,
-                      "module is in phase '" + phase->name + "' of target '" +
-                          target->getName() + "', not of '" +
-                          options.target->getName() + "'",
-                      ExitCode::usage);
-  if (comesAfter(phase, last))
-    return failModule(errors, path,
-                      "module is in phase '" + phase->name +
-                          "', which comes after '" + last->name + "'",
-                      ExitCode::usage);
-  for (const TargetOption &option : target->getOptions())
-    if (options.targetOptions.contains(option.name) && option.end &&
-        !comesAfter(option.end, phase))
-      return failModule(errors, path,
-                        "option '" + option.name +
-                            "' has no effect on a module in phase '" +
-                            phase->name + "'",
-                        ExitCode::usage);
-  if (!options.cuts.empty() && comesAfter(phase, &phases::fused))
-    return failModule(errors, path,
-                      "option '--cuts' has no effect on a module in phase '" +
-                          phase->name + "'",
-                      ExitCode::usage);
+  if (ExitCode code = checkPhase(options, errors, *target, phase);
+      code != ExitCode::done)
+    return code;
   loaded.phase = phase;
   return ExitCode::done;
 }

@@ -14,10 +14,15 @@
 namespace mlir::hfta {
 
 struct LoadedModule {
-  std::string name; ///< the job's name; empty for a module without a job
+  /// The prefix of its symbols: the job's name or, for one of several arrays of
+  /// a search, JOB.NUMBER; empty for a module without a job.
+  std::string name;
+  std::string
+      title; ///< the job's name, and the choices of its array, for users
   OwningOpRef<ModuleOp> module;
   Phase phase = &phases::import;
   PipelineRequest pipeline; ///< the request to the planner
+  int64_t array = 0;        ///< its number among the arrays of the job's search
 };
 
 /// Reads the inputs, and appends an entry to `loaded` for each job to compile,

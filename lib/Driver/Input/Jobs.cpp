@@ -34,23 +34,28 @@ static ExitCode keepOne(const DriverOptions &options, ast::JobFile &file,
 }
 
 /// Returns the beginning of an error message about an option that is for one
-/// job only; empty if no such option is given.
-static std::string findLonely(const DriverOptions &options) {
+/// module only; empty if no such option is given.
+static std::string findSingle(const DriverOptions &options) {
   if (options.planPipeline)
     return "'--plan-pipeline' plans one job";
   if (!options.timeline.empty())
     return "'--timeline' draws one job's step";
   if (!options.plan && options.emit != &phases::executable)
     return ("'--emit=" + options.emit->name + "' takes one job").str();
-  if (!options.jobFlags.empty())
-    return "'--" + options.jobFlags.front().name + "' sets a clause of one job";
-  if (!options.constants.empty())
-    return "'--constant' binds an input of one job's model";
   if (!options.cuts.empty())
     return "'--cuts' cuts one job's model";
   if (!options.costs.empty())
     return "'--costs' gives the times of one job's tasks";
   return "";
+}
+
+/// As findSingle, for options that are for one job.
+static std::string findLonely(const DriverOptions &options) {
+  if (!options.jobFlags.empty())
+    return "'--" + options.jobFlags.front().name + "' sets a clause of one job";
+  if (!options.constants.empty())
+    return "'--constant' binds an input of one job's model";
+  return findSingle(options);
 }
 
 ExitCode hfta::chooseJobs(const DriverOptions &options, ast::JobFile &file,
@@ -69,4 +74,19 @@ ExitCode hfta::chooseJobs(const DriverOptions &options, ast::JobFile &file,
          << "' has several\nhint: '--job=NAME' takes one of '"
          << llvm::join(getNames(file), "', '") << "'\n";
   return isLibrary ? ExitCode::unsupported : ExitCode::usage;
+}
+
+ExitCode hfta::checkArrays(const DriverOptions &options,
+                           const std::vector<JobModule> &jobs,
+                           llvm::raw_ostream &errors) {
+  auto packed =
+      llvm::find_if(jobs, [](const JobModule &job) { return job.arrays > 1; });
+  std::string single = packed == jobs.end() ? "" : findSingle(options);
+  if (single.empty())
+    return ExitCode::done;
+  errors << "hftac: error: " << single << ", but the search of '"
+         << packed->name << "' has " << packed->arrays
+         << " arrays\nhint: choices of what a program holds as constants need "
+            "an array each: give one value instead\n";
+  return ExitCode::usage;
 }

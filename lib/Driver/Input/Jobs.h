@@ -4,7 +4,7 @@
 #define HFTA_LIB_DRIVER_INPUT_JOBS_H
 
 #include "Hfta/Driver/CommandLine/CommandLine.h"
-#include "Hfta/Language/AST.h"
+#include "Hfta/Language/FrontEnd.h"
 
 namespace mlir::hfta {
 
@@ -14,6 +14,13 @@ namespace mlir::hfta {
 /// option that can't be used with several jobs.
 ExitCode chooseJobs(const DriverOptions &options, ast::JobFile &file,
                     llvm::raw_ostream &errors);
+
+/// Checks that no option is for one module only, if a job's search has several
+/// arrays, each of which is a module. Returns `done`, or another code after an
+/// error was written to `errors`.
+ExitCode checkArrays(const DriverOptions &options,
+                     const std::vector<JobModule> &jobs,
+                     llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta
 

@@ -141,7 +141,7 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
     value += ", groups = " + std::to_string(pipeline.groups);
   changed.jobFlags.push_back({kFlag.str(), value});
   if (options.inputKind == InputKind::job)
-    changed.job = loaded.name;
+    changed.job = llvm::StringRef(loaded.name).split('.').first.str();
   MLIRContext *context = loaded.module->getContext();
   OnlyErrors quiet(context);
   // Don't repeat the notes that were printed when the inputs were loaded first.
@@ -153,7 +153,10 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
     errors << messages;
     return code;
   }
-  loaded = std::move(jobs.front());
+  // The flag replaces a clause without choices (Packing.cpp), so that there are
+  // as many arrays as before.
+  assert(loaded.array < static_cast<int64_t>(jobs.size()));
+  loaded = std::move(jobs[loaded.array]);
   return prepare();
 }
 

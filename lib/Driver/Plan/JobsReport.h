@@ -19,6 +19,8 @@ public:
   void add(const Job &job, double stepSeconds, int64_t groups,
            llvm::StringRef folder);
   void print(llvm::raw_ostream &os) const;
+  /// Returns whether several jobs have been added.
+  bool hasSeveral() const { return rows.size() > 1; }
 
 private:
   struct Row {

@@ -53,25 +53,36 @@ static void printBytes(int64_t bytes, llvm::raw_ostream &os) {
     os << llvm::format("%.1f KB", value / kKilo);
 }
 
-LogicalResult hfta::reportSearch(ModuleOp module, llvm::StringRef label,
-                                 llvm::raw_ostream &os) {
-  FailureOr<Job> job = Job::read(module);
-  if (failed(job))
-    return failure();
-  if (!job->hasSearch())
-    return success();
-  SearchTable table(*job);
+static void printSlots(const Job &job, llvm::raw_ostream &os) {
+  os << job.copies << (job.copies == 1 ? " slot" : " slots");
+}
+
+/// Reports what one of several arrays of a search has.
+static void reportArray(const Job &job, int64_t stateBytes,
+                        llvm::StringRef label, llvm::raw_ostream &os) {
+  os << "hftac: " << label << "array " << job.search.array << ": ";
+  printSlots(job, os);
+  os << ", states of ";
+  printBytes(stateBytes, os);
+  os << '\n';
+}
+
+/// Reports how many trials there are, and how long they are trained.
+static LogicalResult reportTrials(ModuleOp module, const Job &job,
+                                  llvm::StringRef label,
+                                  llvm::raw_ostream &os) {
+  SearchTable table(job);
   hfta_error error;
   if (hfta_search_check(table, &error) != HFTA_OK)
     return module.emitError("in the job's search: ") << error.message;
   hfta_search_size size;
   hfta_search_measure(table, &size);
   os << "hftac: " << label << "search: " << table->trials << " trials by "
-     << job->search.sampler.kind;
-  if (job->validationFolds > 0)
-    os << ", each for " << job->validationFolds << " folds";
+     << job.search.sampler.kind;
+  if (job.validationFolds > 0)
+    os << ", each for " << job.validationFolds << " folds";
   if (table->rule.kind != HFTA_RULE_NONE) {
-    os << ", " << job->search.rule.kind << " at";
+    os << ", " << job.search.rule.kind << " at";
     printLevels(table, size.rungs, os);
     if (size.brackets > 1)
       os << " in " << size.brackets << " brackets";
@@ -82,12 +93,35 @@ LogicalResult hfta::reportSearch(ModuleOp module, llvm::StringRef label,
   os << " trial-epochs";
   if (size.least_units != size.full_units)
     os << " of " << size.full_units;
-  os << ", " << job->copies << (job->copies == 1 ? " slot" : " slots");
-  if (size.held > 0) {
+  os << ", ";
+  if (job.search.arrays > 1)
+    os << job.search.arrays << " arrays in turns";
+  else
+    printSlots(job, os);
+  if (size.held > 0)
     os << ", at most " << size.held
-       << (size.held == 1 ? " held state of " : " held states of ");
+       << (size.held == 1 ? " held state" : " held states");
+  if (size.held > 0 && job.search.arrays == 1) {
+    os << " of ";
     printBytes(getStateBytes(module), os);
   }
   os << '\n';
+  return success();
+}
+
+LogicalResult hfta::reportSearch(ModuleOp module, llvm::StringRef label,
+                                 llvm::raw_ostream &os) {
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return failure();
+  if (!job->hasSearch())
+    return success();
+  bool isPacked = job->search.arrays > 1;
+  if (job->search.array == 0 &&
+      failed(reportTrials(module, *job,
+                          isPacked ? job->name + ": " : label.str(), os)))
+    return failure();
+  if (isPacked)
+    reportArray(*job, getStateBytes(module), label, os);
   return success();
 }

@@ -403,12 +403,21 @@ private:
                     call.arguments, call.getRange(), diagnostics);
       return;
     }
+    if (call.callee.name == kChoice) {
+      // Choices of a model that the job trains have been replaced (Packing.h).
+      if (info)
+        diagnostics.error(call.getRange(),
+                          "a model with choices can't be one of several models "
+                          "to choose from",
+                          "choose there among models without choices");
+      return;
+    }
     if (isDistribution(call)) {
       diagnostics.error(call.getRange(),
                         "only a dropout's rate and hyper-parameters of the "
-                        "model can vary in a search",
-                        "anything else needs an array of its own for each "
-                        "value, which isn't supported yet");
+                        "model can be drawn from a range",
+                        "choice(...) may choose among a few values of anything "
+                        "else");
       return;
     }
     std::vector<llvm::StringRef> known = getBuiltinNames();

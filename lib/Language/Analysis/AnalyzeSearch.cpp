@@ -15,10 +15,14 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
 static constexpr llvm::StringLiteral kTrials = "trials", kGrid = "grid",
-                                     kHyperband = "hyperband";
+                                     kHyperband = "hyperband", kTpe = "tpe",
+                                     kExternal = "external";
 
 /// The most values of a choice, all of which are compared with each other.
 static constexpr size_t kMostChoices = 4096;
+
+/// So many trials are looked at to find some that an array trains.
+static constexpr int64_t kMostExamples = 65536;
 
 //===----------------------------------------------------------------------===//
 // Sampler and rule
@@ -143,9 +147,8 @@ void JobAnalyzer::checkSearchClauses() {
                       "for example: epochs 9");
   if (info.files.size() > 1)
     diagnostics.error(info.model->onnx->getRange(),
-                      "files can't vary in a search yet",
-                      "each file needs an array of its own, which isn't "
-                      "supported yet");
+                      "a search takes no list of files",
+                      "write onnx(choice(\"a.onnx\", \"b.onnx\"))");
 }
 
 /// Lists the numbers that vary, in the order of the job.
@@ -195,7 +198,7 @@ void JobAnalyzer::checkSearched() {
   bool isGrid = search.sampler.kind == kGrid;
   for (auto [setting, range] :
        llvm::zip_equal(search.settings, info.searchedTexts)) {
-    bool isList = setting.distribution == HFTA_CHOICE &&
+    bool isList = setting.distribution == HFTA_CHOICE && !setting.isPacked &&
                   !info.choices.contains(setting.name);
     if (setting.choices.size() > kMostChoices)
       diagnostics.error(range,
@@ -203,11 +206,14 @@ void JobAnalyzer::checkSearched() {
                             llvm::Twine(setting.choices.size()) +
                             " choices, more than " + llvm::Twine(kMostChoices),
                         "ranges, such as integers(1, 1000000), have no limit");
-    else if (!isChangedAtRunTime(setting.name))
+
+    else if (!setting.isPacked && !isChangedAtRunTime(setting.name))
       diagnostics.error(range,
-                        "'" + setting.name + "' can't vary in a search yet",
-                        "programs hold its numbers as constants: give one "
-                        "number");
+                        "'" + setting.name + "' " +
+                            (isList ? "takes no list in a search"
+                                    : "can't be drawn from a range"),
+                        "write choice(...): programs hold it as a constant, so "
+                        "that each value gets an array of its own");
     else if (isGrid && setting.distribution != HFTA_CHOICE)
       diagnostics.error(
           range, "'grid' can't choose '" + setting.name + "' from a range",
@@ -329,29 +335,69 @@ void JobAnalyzer::countTrials() {
                       "for example " + sampler.kind + "(trials = 32)");
 }
 
-/// Makes as many copies as there are slots, with numbers of the first trials.
+/// Returns whether a trial with these settings is trained in the job's array.
+static bool isOfArray(const Search &search, llvm::ArrayRef<double> values) {
+  return llvm::all_of(llvm::zip_equal(search.settings, values),
+                      [](const auto &pair) {
+                        const auto &[setting, value] = pair;
+                        return !setting.isPacked || setting.own == value;
+                      });
+}
+
+/// Draws settings of the first trials, as many as there are slots, that are
+/// trained in the job's array. Where settings depend on scores, they are an
+/// example. Returns false after an error.
+bool JobAnalyzer::drawSlots(int64_t slots,
+                            std::vector<std::vector<double>> &drawn) {
+  const Search &search = info.job.search;
+  SearchTable table(info.job);
+  std::vector<double> values(search.settings.size());
+  int64_t most = std::min(search.sampler.trials, kMostExamples);
+  for (int64_t trial = 0;
+       trial < most && static_cast<int64_t>(drawn.size()) < slots; ++trial) {
+    hfta_error error;
+    if (hfta_search_example(table, trial, values.data(), &error) != HFTA_OK) {
+      reportSearch(error);
+      return false;
+    }
+    if (isOfArray(search, values))
+      drawn.push_back(values);
+  }
+  // Trials that are added while the search runs may need the array.
+  if (drawn.empty())
+    drawn.push_back(values);
+  // Which array trials need isn't known where scores, or users, decide.
+  bool isKnown =
+      search.sampler.kind != kTpe && search.sampler.kind != kExternal;
+  int64_t wanted = std::min(slots, search.sampler.trials);
+  for (size_t i = 0; !isKnown && static_cast<int64_t>(drawn.size()) < wanted;
+       ++i)
+    drawn.push_back(drawn[i]);
+  return true;
+}
+
+/// Makes as many copies as there are slots.
 void JobAnalyzer::makeSlots() {
   Job &job = info.job;
   int64_t slots =
       job.searchSlots == Job::kAuto ? options.automaticSlots : job.searchSlots;
-  slots = std::min(slots, job.search.sampler.trials);
-  info.sweep.repeat(slots);
-  job.copies = slots;
-  SearchTable table(job);
-  std::vector<std::vector<Number>> numbers(job.search.settings.size());
-  std::vector<double> drawn(numbers.size());
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    hfta_error error;
-    if (hfta_search_example(table, slot, drawn.data(), &error) != HFTA_OK)
-      return reportSearch(error);
-    for (auto [value, list] : llvm::zip_equal(drawn, numbers)) {
-      list.push_back(Number::of(value));
+  std::vector<std::vector<double>> drawn;
+  if (!drawSlots(slots, drawn))
+    return;
+  job.copies = static_cast<int64_t>(drawn.size());
+  info.sweep.repeat(job.copies);
+  for (auto [index, setting] : llvm::enumerate(job.search.settings)) {
+    if (setting.isPacked)
+      continue;
+    std::vector<Number> numbers;
+    for (const std::vector<double> &values : drawn) {
+      double value = values[index];
+      numbers.push_back(Number::of(value));
       if (value == std::trunc(value) && std::abs(value) < 0x1p53)
-        list.back().integer = static_cast<int64_t>(value);
+        numbers.back().integer = static_cast<int64_t>(value);
     }
+    info.sweep.assign(setting.name, std::move(numbers));
   }
-  for (auto [setting, list] : llvm::zip_equal(job.search.settings, numbers))
-    info.sweep.assign(setting.name, std::move(list));
 }
 
 /// Notes what may not be meant so.

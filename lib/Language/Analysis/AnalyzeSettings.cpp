@@ -366,7 +366,7 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
   auto *call = llvm::dyn_cast<ast::CallExpression>(betas);
   bool isChoice = call && call->callee.name == kChoice;
   if (isChoice && (!checkDistribution("betas", *call) ||
-                   !checkChoiceCount(*call, "betas = [0.9, 0.999]")))
+                   !checkChoices(*call, "betas = [0.9, 0.999]", diagnostics)))
     return;
   std::vector<const ast::ListExpression *> pairs;
   bool isSwept =

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-static constexpr llvm::StringLiteral kLoss = "loss";
+static constexpr llvm::StringLiteral kLoss = "loss", kExternal = "external";
 
 void JobAnalyzer::analyzeValidation(const Clause &clause) {
   std::optional<BoundArguments> arguments = readSettings(clause, {});
@@ -41,11 +41,53 @@ void JobAnalyzer::analyzeValidationObjective(const Clause &clause) {
                       "test data are only reported: they are no measure of "
                       "copies that are chosen by them",
                       "write validation." + member->member.name);
-  else
+  else if (!readExternalScore(value))
     diagnostics.error(value.getRange(),
                       "expected a score of the validation data",
                       "it is validation.loss, or validation.NAME with the name "
-                      "of the job's metric");
+                      "of the job's metric; or external(minimize) or "
+                      "external(maximize)");
+}
+
+/// Reads external(minimize) or external(maximize). Returns whether the value is
+/// a score from outside.
+bool JobAnalyzer::readExternalScore(const ast::Expression &value) {
+  static constexpr ParameterSpec kDirection[] = {{"direction", true}};
+  static const llvm::StringRef words[] = {"minimize", "maximize"};
+  auto *call = llvm::dyn_cast<ast::CallExpression>(&value);
+  if (!call || call->callee.name != kExternal)
+    return false;
+  info.externalRange = value.getRange();
+  std::optional<BoundArguments> arguments = bindArguments(
+      {kExternal, kDirection}, call->arguments, call->getRange(), diagnostics);
+  if (!arguments)
+    return true;
+  info.job.scoresAreExternal = true;
+  if (std::optional<llvm::StringRef> word =
+          constants.readWord(*arguments->get("direction"), "direction", words))
+    info.job.externalIsHigherBetter = *word == "maximize";
+  return true;
+}
+
+/// Checks the clauses that don't go with scores from outside.
+void JobAnalyzer::checkExternalScores() {
+  const ast::TrainDeclaration &train = *info.train;
+  if (!info.externalRange.isValid())
+    return;
+  if (!searches())
+    diagnostics.error(info.externalRange,
+                      "scores from outside need a clause 'search'",
+                      "for example: search random(trials = 32)");
+  if (info.job.keep == "best" || info.job.keepPatience > 0)
+    diagnostics.error(train.find("keep")->range,
+                      "'keep best' and 'patience' need the score of each "
+                      "evaluation, but the objective is external",
+                      "leave them out");
+  if (info.foldsRange.isValid())
+    diagnostics.error(info.foldsRange,
+                      "a trial with 'folds' has several models, but a score "
+                      "from outside is of one",
+                      "validation 0.1 takes a part of the training data");
 }
 
 /// Checks the name of the score in the clause `objective`.
@@ -71,6 +113,7 @@ void JobAnalyzer::checkScoreName() {
 /// have been read.
 void JobAnalyzer::checkScores() {
   checkScoreName();
+  checkExternalScores();
   const ast::TrainDeclaration &train = *info.train;
   const Clause *validation = train.find("validation");
   if (validation && info.validationRange.isValid()) {

@@ -96,6 +96,11 @@ inline constexpr llvm::StringLiteral kChoice = "choice";
 /// Returns whether an expression is a distribution, such as uniform(0, 1).
 bool isDistribution(const ast::Expression &expression);
 
+/// Checks that a choice chooses among two or more values, which have no names.
+/// `single` is an example of one value.
+bool checkChoices(const ast::CallExpression &choice, const llvm::Twine &single,
+                  JobDiagnostics &diagnostics);
+
 /// Evaluates constant expressions. After an error, every method returns
 /// nothing, having reported the error with `what`, the name of the parameter.
 class ConstantReader {

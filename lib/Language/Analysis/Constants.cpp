@@ -47,14 +47,36 @@ bool language::isDistribution(const ast::Expression &expression) {
   return call && findByName(getDistributions(), call->callee.name);
 }
 
-/// Reports a distribution of something that has one value in a program.
+bool language::checkChoices(const ast::CallExpression &choice,
+                            const llvm::Twine &single,
+                            JobDiagnostics &diagnostics) {
+  for (const ast::Argument &argument : choice.arguments)
+    if (argument.name) {
+      diagnostics.error(argument.getRange(), "'choice' takes only values",
+                        "for example choice(1e-3, 1e-2)");
+      return false;
+    }
+  if (choice.arguments.size() >= 2)
+    return true;
+  diagnostics.error(choice.getRange(),
+                    "'choice' needs at least two values, got " +
+                        llvm::Twine(choice.arguments.size()),
+                    "one value for all trials stands alone: " + single);
+  return false;
+}
+
+/// Reports a distribution of something that has one value in a program. A
+/// choice of it would have been replaced (Packing.h) if that was possible.
 static void refuseDistribution(const ast::Expression &expression,
                                llvm::StringRef what,
                                JobDiagnostics &diagnostics) {
+  bool isChoice =
+      llvm::cast<ast::CallExpression>(expression).callee.name == kChoice;
   diagnostics.error(expression.getRange(),
-                    "'" + what + "' can't vary in a search yet",
-                    "it needs an array of its own for each value, which isn't "
-                    "supported yet");
+                    isChoice ? "'" + what + "' can't be chosen by a search"
+                             : "'" + what + "' can't be drawn from a range",
+                    isChoice ? "docs/search.md lists what can vary"
+                             : "choice(...) may choose among a few values");
 }
 
 /// Reports a distribution that is only a part of a value.

@@ -124,37 +124,21 @@ void JobAnalyzer::addRange(llvm::StringRef name,
        {clausePosition, call.getRange().Start.getPointer()}});
 }
 
-/// Checks that a choice chooses among some. `single` is an example of one
-/// value.
-bool JobAnalyzer::checkChoiceCount(const ast::CallExpression &call,
-                                   const llvm::Twine &single) {
-  if (call.arguments.size() >= 2)
-    return true;
-  diagnostics.error(call.getRange(),
-                    "'choice' needs at least two values, got " +
-                        llvm::Twine(call.arguments.size()),
-                    "one value for all trials stands alone: " + single);
-  return false;
-}
-
 /// Reads choice(...).
 void JobAnalyzer::addChoices(llvm::StringRef name,
                              const ast::CallExpression &call,
                              const NumberRange &allowed, const void *group,
                              llvm::StringRef prefix) {
+  if (!checkChoices(call, name + " = 1e-3", diagnostics))
+    return;
   std::vector<Number> numbers;
   bool ok = true;
   for (const ast::Argument &argument : call.arguments) {
-    if (argument.name) {
-      diagnostics.error(argument.getRange(), "'choice' takes only numbers",
-                        "for example choice(1e-3, 1e-2)");
-      return;
-    }
     std::optional<Number> number = constants.readNumber(*argument.value, name);
     ok = ok && number && checkNumber(name, *argument.value, *number, allowed);
     numbers.push_back(number.value_or(Number()));
   }
-  if (!ok || !checkChoiceCount(call, name + " = 1e-3"))
+  if (!ok)
     return;
   std::string key = (prefix + name).str();
   info.choices.insert(key);

@@ -72,8 +72,9 @@ struct ObjectiveInfo {
   llvm::SmallVector<llvm::StringRef> numbers;
 };
 
-/// A number that a search draws from a range; lists and choices are in the
-/// sweep.
+/// A setting that a search varies: a number that it draws from a range, or a
+/// choice that needs an array of its own. Lists and choices of numbers of
+/// copies are in the sweep.
 struct SearchedRange {
   SearchSetting setting;
   llvm::SMRange range;
@@ -98,7 +99,8 @@ struct JobInfo {
   /// The score in the clause `objective`, "loss" or a metric's name; an invalid
   /// range if there is no such clause.
   NamedRange score;
-  llvm::SMRange foldsRange; ///< the argument `folds`; invalid: not given
+  llvm::SMRange externalRange; ///< external(...) in `objective`; invalid: none
+  llvm::SMRange foldsRange;    ///< the argument `folds`; invalid: not given
   /// The part `validation` of the data block; invalid: there is none.
   llvm::SMRange validationRange;
   /// Notes about a job that has no errors, each with the place that it is
@@ -225,6 +227,7 @@ private:
   bool isChangedAtRunTime(llvm::StringRef name) const;
   void checkSearchedPreconditioner();
   void countTrials();
+  bool drawSlots(int64_t slots, std::vector<std::vector<double>> &drawn);
   void makeSlots();
   void reportSearch(const hfta_error &error);
   void noteSearch();
@@ -241,8 +244,6 @@ private:
   std::optional<double> readBound(llvm::StringRef name,
                                   const ast::Expression &value,
                                   const NumberRange &allowed, bool isWhole);
-  bool checkChoiceCount(const ast::CallExpression &call,
-                        const llvm::Twine &single);
   bool checkDistribution(llvm::StringRef name, const ast::CallExpression &call);
   bool checkNumber(llvm::StringRef name, const ast::Expression &value,
                    const Number &number, const NumberRange &allowed);
@@ -250,6 +251,8 @@ private:
   // AnalyzeValidation.cpp: what copies or trials are compared by.
   void checkScores();
   void checkScoreName();
+  bool readExternalScore(const ast::Expression &value);
+  void checkExternalScores();
 
   // AnalyzeSettings.cpp: clauses that have records in Settings.def.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);

@@ -1,6 +1,7 @@
 //===- JobBuilder.cpp - Builds modules of analyzed jobs -------------------===//
 
 #include "Building/JobBuilder.h"
+#include "Analysis/Packing.h"
 #include "Building/ObjectiveBuilding.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Language/FrontEnd.h"
@@ -9,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <deque>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -28,6 +30,52 @@ static void noteGuessedHeaders(const std::deque<JobInfo> &infos,
                              "header = true, else header = false");
 }
 
+/// Prints the notes of all jobs, without those that arrays have in common.
+static void printNotes(const std::deque<JobInfo> &infos,
+                       JobDiagnostics &diagnostics) {
+  noteGuessedHeaders(infos, diagnostics);
+  std::set<std::pair<const char *, std::string>> printed;
+  for (const JobInfo &info : infos)
+    for (const NamedRange &note : info.notes)
+      if (printed.insert({note.range.Start.getPointer(), note.name}).second)
+        diagnostics.note(note.range, note.name);
+}
+
+/// Analyzes a train block, as a job or, if its search chooses among values that
+/// programs hold as constants, as a job for each combination of them. `trees`
+/// keeps the syntax trees of these.
+static void analyzeTrain(const ast::JobFile &file, size_t index,
+                         const FrontEndOptions &options,
+                         JobDiagnostics &diagnostics,
+                         std::deque<ast::JobFile> &trees,
+                         std::deque<JobInfo> &infos) {
+  unsigned errors = diagnostics.getErrorCount();
+  const ast::Positioned<ast::TrainDeclaration> &train = file.trains[index];
+  Packing packing(file, train, diagnostics);
+  int64_t arrays = packing.getArrayCount();
+  bool isWrong = diagnostics.getErrorCount() != errors;
+  if (arrays == 1 || isWrong) {
+    const ast::JobFile &tree =
+        isWrong ? trees.emplace_back(packing.takeFirst()) : file;
+    JobAnalyzer(tree, options, diagnostics, infos.emplace_back())
+        .analyze(tree.trains[index]);
+    return;
+  }
+  // After an error, the other arrays would have much the same ones.
+  const JobInfo *first = nullptr;
+  for (int64_t array = 0;
+       array < arrays && diagnostics.getErrorCount() == errors; ++array) {
+    JobInfo &info = infos.emplace_back();
+    const ast::JobFile &tree =
+        trees.emplace_back(packing.takeArray(array, info));
+    JobAnalyzer(tree, options, diagnostics, info).analyze(tree.trains[index]);
+    if (!first)
+      first = &info;
+    else if (diagnostics.getErrorCount() == errors)
+      checkSameSearch(*first, info, diagnostics);
+  }
+}
+
 std::vector<JobModule>
 mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
                             const FrontEndOptions &options,
@@ -39,10 +87,10 @@ mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
   checkDeclarations(file, diagnostics);
   // Analyze all train blocks before building any module, so that all errors are
   // reported.
+  std::deque<ast::JobFile> trees;
   std::deque<JobInfo> infos;
-  for (const ast::Positioned<ast::TrainDeclaration> &train : file.trains)
-    JobAnalyzer(file, options, diagnostics, infos.emplace_back())
-        .analyze(train);
+  for (size_t i = 0; i < file.trains.size(); ++i)
+    analyzeTrain(file, i, options, diagnostics, trees, infos);
   if (diagnostics.hasErrors()) {
     unsigned unsupported = 0;
     for (const JobInfo &info : infos)
@@ -51,17 +99,16 @@ mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
       failure = FrontEndFailure::unsupported;
     return {};
   }
-  noteGuessedHeaders(infos, diagnostics);
-  for (const JobInfo &info : infos)
-    for (const NamedRange &note : info.notes)
-      diagnostics.note(note.range, note.name);
+  printNotes(infos, diagnostics);
   std::vector<JobModule> jobs;
   for (JobInfo &info : infos) {
     OwningOpRef<ModuleOp> module =
         JobBuilder(context, info, options, diagnostics).build(failure);
     if (!module)
       return {};
-    jobs.push_back({info.job.name, std::move(module), info.pipeline});
+    jobs.push_back({info.job.name, getTitle(info.job), std::move(module),
+                    info.pipeline, info.job.search.arrays,
+                    info.job.search.array});
   }
   return jobs;
 }

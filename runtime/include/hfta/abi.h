@@ -136,8 +136,11 @@
 #define HFTA_ABI_SEARCH_SETTING(M, s)                                          \
   M(s, name)                                                                   \
   M(s, distribution)                                                           \
-  M(s, reserved)                                                               \
-  M(s, low) M(s, high) M(s, step) M(s, choices) M(s, choice_count) M(s, zip)
+  M(s, is_packed)                                                              \
+  M(s, low)                                                                    \
+  M(s, high)                                                                   \
+  M(s, step)                                                                   \
+  M(s, choices) M(s, choice_count) M(s, labels) M(s, zip) M(s, own)
 #define HFTA_ABI_SAMPLER(M, s)                                                 \
   M(s, kind) M(s, direction) M(s, seed) M(s, startup) M(s, batch)
 #define HFTA_ABI_RULE(M, s)                                                    \
@@ -151,7 +154,11 @@
   M(s, percentile) M(s, quantile) M(s, resample) M(s, factors) M(s, seed)
 #define HFTA_ABI_SEARCH(M, s)                                                  \
   M(s, settings)                                                               \
-  M(s, setting_count) M(s, trials) M(s, sampler) M(s, rule) M(s, commands)
+  M(s, setting_count)                                                          \
+  M(s, trials)                                                                 \
+  M(s, sampler)                                                                \
+  M(s, rule)                                                                   \
+  M(s, array_count) M(s, array) M(s, commands)
 #define HFTA_ABI_VALIDATION(M, s)                                              \
   M(s, share)                                                                  \
   M(s, folds)                                                                  \
@@ -160,7 +167,7 @@
   M(s, by_metric)                                                              \
   M(s, direction)                                                              \
   M(s, keeps_best)                                                             \
-  M(s, reserved) M(s, patience) M(s, least) M(s, minutes)
+  M(s, is_external) M(s, patience) M(s, least) M(s, minutes)
 #define HFTA_ABI_PROGRAM(M, s)                                                 \
   M(s, abi_version)                                                            \
   M(s, metric_is_share)                                                        \

@@ -31,17 +31,26 @@ typedef enum hfta_distribution {
 
 enum { HFTA_NO_ZIP = -1 };
 
+/// The most arrays of a search (hfta_search.array_count).
+enum { HFTA_MOST_ARRAYS = 64 };
+
 /// A hyper-parameter that a search varies.
 typedef struct hfta_search_setting {
   const char *name;      ///< name of the hyper-parameter, or "seed"
   uint32_t distribution; ///< hfta_distribution
-  uint32_t reserved;
+  /// 1: programs hold this setting as a constant, so that each of its choices
+  /// needs an array of copies of its own. Only with HFTA_CHOICE.
+  uint32_t is_packed;
   double low, high;
   double step;           ///< uniform, integers: values are low + i * step, all
                          ///< alike likely; 0: continuous, or all integers
   const double *choices; ///< in the order of the job
   int64_t choice_count;
+  /// The texts of the choices, which then are their indices; NULL: the choices
+  /// are numbers.
+  const char *const *labels;
   int64_t zip; ///< number of its group, or HFTA_NO_ZIP
+  double own;  ///< if it is packed, the choice of the program's array
 } hfta_search_setting;
 
 /// The samplers: HFTA_SAMPLER_KIND(identifier, number, name in job files).
@@ -50,7 +59,8 @@ typedef struct hfta_search_setting {
   HFTA_SAMPLER_KIND(RANDOM, 1, "random")                                       \
   HFTA_SAMPLER_KIND(SOBOL, 2, "sobol")                                         \
   HFTA_SAMPLER_KIND(HALTON, 3, "halton")                                       \
-  HFTA_SAMPLER_KIND(TPE, 4, "tpe")
+  HFTA_SAMPLER_KIND(TPE, 4, "tpe")                                             \
+  HFTA_SAMPLER_KIND(EXTERNAL, 5, "external")
 
 typedef enum hfta_sampler_kind {
 #define HFTA_SAMPLER_KIND(identifier, number, name)                            \
@@ -105,13 +115,19 @@ typedef struct hfta_rule {
 } hfta_rule;
 
 /// The search of a job. Each copy of the program is a slot, in which one trial
-/// after the other is trained.
+/// after the other is trained. Programs of one search's arrays differ in `own`
+/// and `array` alone.
 typedef struct hfta_search {
   const hfta_search_setting *settings;
   int64_t setting_count;
   int64_t trials;
   hfta_sampler sampler;
   hfta_rule rule;
+  /// The number of arrays in which trials are trained, each of which is a
+  /// program of its own: one for each combination of the choices of packed
+  /// settings. A binary has them next to each other.
+  int64_t array_count;
+  int64_t array; ///< the number of the program's array, from 0
   /// The runtime's `hfta_search_commands`. Since only programs with a search
   /// refer to it, others aren't linked with the code for searches. NULL in a
   /// generated library, which has no commands.
@@ -133,7 +149,8 @@ typedef struct hfta_validation {
   uint32_t direction; ///< hfta_direction: which scores are better
   uint32_t
       keeps_best; ///< 1: the weights with the best score count, 0: the last
-  uint32_t reserved;
+  uint32_t is_external; ///< 1: scores of a search's trials come from outside,
+                        ///< by requests; `by_metric` is 0 then
   int64_t patience; ///< a copy stops after so many evaluations in a row that
                     ///< don't improve its score; 0: never
   double least;     ///< a score has improved if it is better by more than this

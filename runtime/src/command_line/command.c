@@ -25,9 +25,14 @@ static bool is_offered(const hfta_invocation *invocation,
     return false;
   if (option->is_of_search && !hfta_has_search(invocation))
     return false;
-  if (!option->spills || hfta_program_spills(invocation->program))
+  if (!option->spills)
     return true;
+  const hfta_search *search = invocation->program->search;
   bool spills = false;
+  for (int64_t i = 0; i < (search ? search->array_count : 1); ++i)
+    spills |= hfta_program_spills(invocation->arrays[i]);
+  if (spills)
+    return true;
   for (int64_t i = 0; i < invocation->program_count; ++i)
     spills |= hfta_program_spills(invocation->programs[i]);
   return spills && hfta_is_of_all_jobs(invocation);
@@ -233,13 +238,37 @@ static hfta_status find_spill(const hfta_program *program,
   return find_folder(path, spill->checkpoint, error);
 }
 
+hfta_status hfta_create_instance(const hfta_invocation *invocation,
+                                 const hfta_program *program,
+                                 const hfta_workload *workload, int64_t threads,
+                                 const char *device,
+                                 const hfta_spill_arguments *spill,
+                                 hfta_instance **out, hfta_error *error) {
+  hfta_path path;
+  const char *directory;
+  // The options ask for one rank: a command that runs on several ranks passes
+  // their communicator in the workload.
+  hfta_status status = find_spill(program, spill, &path, &directory, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_options options = {.threads = (int32_t)threads,
+                          .ranks = HFTA_RANKS_ONE,
+                          .device = device,
+                          .rank_timeout = invocation->ranks->timeout,
+                          .spill_directory = directory,
+                          .io_threads = (int32_t)spill->io_threads,
+                          .store = getenv("HFTA_STORE"),
+                          .error = error};
+  hfta_workload own = *workload;
+  own.takes_turns = true;
+  return hfta_instance_create_for(program, &own, &options, out);
+}
+
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
                        const char *device, const hfta_spill_arguments *spill,
                        hfta_instance **out) {
   hfta_error error;
-  hfta_path path;
-  const char *directory;
   const hfta_program *program = invocation->program;
   if (program->memory_threads > 0 && threads > program->memory_threads)
     return hfta_report_usage(
@@ -250,22 +279,8 @@ int hfta_open_instance(const hfta_invocation *invocation,
   if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
     return hfta_report_usage(
         invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
-  // The options ask for one rank: a command that runs on several ranks passes
-  // their communicator in the workload.
-  hfta_status status = find_spill(program, spill, &path, &directory, &error);
-  if (status != HFTA_OK)
-    return hfta_report(invocation, status, error.message);
-  hfta_options options = {.threads = (int32_t)threads,
-                          .ranks = HFTA_RANKS_ONE,
-                          .device = device,
-                          .rank_timeout = invocation->ranks->timeout,
-                          .spill_directory = directory,
-                          .io_threads = (int32_t)spill->io_threads,
-                          .store = getenv("HFTA_STORE"),
-                          .error = &error};
-  hfta_workload own = *workload;
-  own.takes_turns = true;
-  status = hfta_instance_create_for(invocation->program, &own, &options, out);
+  hfta_status status = hfta_create_instance(
+      invocation, program, workload, threads, device, spill, out, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   const char *note = hfta_instance_store_note(*out);

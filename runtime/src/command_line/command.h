@@ -25,11 +25,16 @@ typedef struct hfta_rank_state {
 
 /// The command line, and the job that the command works on.
 typedef struct hfta_invocation {
-  /// All programs of the binary, one per job.
+  /// The programs of all jobs: of several arrays of a search, the first one.
   const hfta_program *const *programs;
   int64_t program_count;
+  /// All programs of the binary.
+  const hfta_program *const *all_programs;
   /// The current job's program; at first the first one.
   const hfta_program *program;
+  /// The programs of the arrays of the current job's search; without a search,
+  /// or with a single array, the program alone.
+  const hfta_program *const *arrays;
   const char *job; ///< the current job's name; NULL if the binary has one job
                    ///< or none was named
   bool tells_job;  ///< whether messages begin with the job's name
@@ -204,6 +209,15 @@ int hfta_load_weights(const hfta_invocation *invocation,
 int hfta_load_copy(const hfta_invocation *invocation, hfta_instance *instance,
                    const char *checkpoint, int64_t copy);
 
+/// Creates an instance of a program for a workload. Fills `*error` after a
+/// failure.
+hfta_status hfta_create_instance(const hfta_invocation *invocation,
+                                 const hfta_program *program,
+                                 const hfta_workload *workload, int64_t threads,
+                                 const char *device,
+                                 const hfta_spill_arguments *spill,
+                                 hfta_instance **out, hfta_error *error);
+
 /// The commands. Each runs to its end and returns the exit code.
 int hfta_command_train(const hfta_invocation *invocation);
 int hfta_command_eval(const hfta_invocation *invocation);
@@ -212,8 +226,9 @@ int hfta_command_run(const hfta_invocation *invocation);
 int hfta_command_info(const hfta_invocation *invocation);
 int hfta_command_bench(const hfta_invocation *invocation);
 
-/// Writes what `info --json` prints about one program.
-hfta_status hfta_write_info_json(const hfta_program *program, int threads,
+/// Writes what `info --json` prints about a program or, if its search has
+/// several arrays, about the first one of their programs.
+hfta_status hfta_write_info_json(const hfta_program *const *arrays, int threads,
                                  FILE *file, hfta_error *error);
 
 /// The number of elements in trained and in frozen parameters.

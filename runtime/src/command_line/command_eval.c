@@ -96,7 +96,8 @@ static int load_and_evaluate(const hfta_invocation *invocation,
   return code;
 }
 
-int hfta_command_eval(const hfta_invocation *invocation) {
+int hfta_command_eval(const hfta_invocation *given) {
+  hfta_invocation own = *given, *invocation = &own;
   const char *data_root = NULL, *checkpoint = NULL, *device = NULL;
   int64_t threads = 0;
   bool validates = false;
@@ -133,10 +134,13 @@ int hfta_command_eval(const hfta_invocation *invocation) {
     code = hfta_check_trial(invocation, &chosen, checkpoint);
   if (code >= 0)
     return code;
-  hfta_workload workload =
-      hfta_workload_of("evaluate", 0, invocation->program->copies);
   hfta_instance *instance = NULL;
   code = hfta_join_ranks(invocation, &ranks);
+  if (code < 0 && hfta_chooses_trial(&chosen))
+    code = invocation->program->search->commands->choose(invocation, &chosen,
+                                                         checkpoint);
+  hfta_workload workload =
+      hfta_workload_of("evaluate", 0, invocation->program->copies);
   workload.communicator = invocation->ranks->communicator;
   spill.checkpoint = checkpoint;
   if (code < 0)

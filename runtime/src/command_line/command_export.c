@@ -91,7 +91,8 @@ static int export_copy(const hfta_invocation *invocation,
   return HFTA_OK;
 }
 
-int hfta_command_export(const hfta_invocation *invocation) {
+int hfta_command_export(const hfta_invocation *given) {
+  hfta_invocation own = *given, *invocation = &own;
   const char *path = NULL, *checkpoint = NULL;
   int64_t copy = -1;
   hfta_trial_arguments chosen = HFTA_NO_TRIAL_ARGUMENTS;
@@ -135,21 +136,21 @@ int hfta_command_export(const hfta_invocation *invocation) {
   hfta_status status = check_output(path, checkpoint, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
+  if (is_trial)
+    code = invocation->program->search->commands->choose(invocation, &chosen,
+                                                         checkpoint);
+  if (code >= 0)
+    return code;
   // This workload has no schedule; only initial values are computed.
   hfta_workload workload = hfta_workload_of(NULL, copy, 1);
   // A program for another device than the host skips that too if it loads a
   // checkpoint, so that the export needs no such device.
   workload.is_loaded =
       checkpoint && !hfta_target_of(invocation->program)->is_host;
-  hfta_instance *instance = NULL;
+  hfta_instance *instance;
   spill.checkpoint = checkpoint;
-  code = hfta_open_instance(invocation, &workload, 1, NULL, &spill, &instance);
-  if (code < 0 && !is_trial)
-    code = hfta_load_copy(invocation, instance, checkpoint, copy);
-  int64_t trial;
-  if (code < 0 && is_trial)
-    code = invocation->program->search->commands->load(
-        invocation, &chosen, checkpoint, instance, copy, &trial);
+  code = hfta_open_copy(invocation, &chosen, &workload, 1, NULL, checkpoint,
+                        &spill, copy, &instance);
   if (code < 0)
     code = export_copy(invocation, instance, copy, path);
   hfta_instance_destroy(instance);

@@ -46,7 +46,8 @@ static void print_validation(const hfta_program *program) {
     printf("ends after %g minutes\n", own->minutes);
 }
 
-static void print_job(const hfta_program *program) {
+static void print_job(const hfta_program *const *arrays) {
+  const hfta_program *program = arrays[0];
   print_sizes(program);
   printf("precision %s, optimizer %s, metric %s\n",
          hfta_element_name((hfta_element_type)program->precision),
@@ -54,7 +55,7 @@ static void print_job(const hfta_program *program) {
          *program->metric ? program->metric : "none");
   print_validation(program);
   if (program->search)
-    program->search->commands->print(stdout, program);
+    program->search->commands->print(stdout, arrays);
   printf("identity %s\n", program->models[0].identity);
   if (program->cpu_features && *program->cpu_features)
     printf("cpu features %s\n", program->cpu_features);
@@ -279,12 +280,13 @@ static int tell(const hfta_invocation *invocation, int64_t given, bool json,
   }
   int64_t threads = hfta_program_threads(program, given);
   if (status == HFTA_OK && json)
-    status = hfta_write_info_json(program, (int)threads, stdout, &error);
+    status =
+        hfta_write_info_json(invocation->arrays, (int)threads, stdout, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   if (json)
     return HFTA_OK;
-  print_job(program);
+  print_job(invocation->arrays);
   print_hyper_parameters(program);
   print_parameters(program);
   print_curvature(program);

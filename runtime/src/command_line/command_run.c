@@ -10,6 +10,7 @@
 
 #include "checkpoint/replaces.h"
 #include "command_line/jobs.h"
+#include "command_line/trials/search_commands.h"
 #include "hfta/npy.h"
 #include "system/file.h"
 #include "workload/whole_batches.h"
@@ -474,11 +475,13 @@ static void release(runner *self) {
   free(self->ports);
 }
 
-int hfta_command_run(const hfta_invocation *invocation) {
+int hfta_command_run(const hfta_invocation *given) {
+  hfta_invocation own = *given, *invocation = &own;
   const char *folder = NULL, *checkpoint = NULL, *device = NULL;
   int64_t threads = 0, copy = 0;
   hfta_spill_arguments spill = {NULL, 0, NULL};
   hfta_list list = {.count = 0};
+  hfta_trial_arguments chosen = HFTA_NO_TRIAL_ARGUMENTS;
   const hfta_option options[] = {
       {.name = "--input",
        .argument = "NAME=FILE.npy",
@@ -498,6 +501,9 @@ int hfta_command_run(const hfta_invocation *invocation) {
        .integer = &copy,
        .minimum = 0,
        .maximum = invocation->program->copies - 1},
+      HFTA_OPTION_BEST(&chosen),
+      HFTA_OPTION_TRIAL(&chosen),
+      HFTA_OPTION_FOLD(&chosen),
       HFTA_OPTION_CHECKPOINT(&checkpoint),
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_SPILL_DIR(&spill),
@@ -511,16 +517,20 @@ int hfta_command_run(const hfta_invocation *invocation) {
   hfta_path path;
   if (code < 0)
     code = hfta_choose_checkpoint(invocation, &path, &checkpoint);
+  if (code < 0)
+    code = hfta_check_trial(invocation, &chosen, checkpoint);
+  bool is_trial = hfta_chooses_trial(&chosen);
+  if (code < 0 && is_trial)
+    code = invocation->program->search->commands->choose(invocation, &chosen,
+                                                         checkpoint);
   if (code >= 0)
     return code;
   runner self = {
       .program = invocation->program, .copy = copy, .checkpoint = checkpoint};
   hfta_workload workload = hfta_workload_of("infer", copy, 1);
   spill.checkpoint = checkpoint;
-  code = hfta_open_instance(invocation, &workload, threads, device, &spill,
-                            &self.instance);
-  if (code < 0)
-    code = hfta_load_copy(invocation, self.instance, checkpoint, copy);
+  code = hfta_open_copy(invocation, &chosen, &workload, threads, device,
+                        checkpoint, &spill, copy, &self.instance);
   if (code >= 0) {
     hfta_instance_destroy(self.instance);
     return code;

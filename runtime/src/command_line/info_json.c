@@ -343,7 +343,10 @@ static void put_validation(hfta_json_writer *writer,
   if (hfta_program_divides(program))
     hfta_json_put_integer(writer, "seed", own->seed);
   hfta_json_put_integer(writer, "every", own->every);
-  hfta_json_put_string(writer, "by", own->by_metric ? program->metric : "loss");
+  hfta_json_put_string(writer, "by",
+                       own->is_external ? "external"
+                       : own->by_metric ? program->metric
+                                        : "loss");
   hfta_json_put_boolean(writer, "keeps_best", own->keeps_best != 0);
   hfta_json_put_integer(writer, "patience", own->patience);
   hfta_json_key(writer, "least");
@@ -366,8 +369,9 @@ static void put_ports(hfta_json_writer *writer, const char *key,
   hfta_json_end_array(writer);
 }
 
-hfta_status hfta_write_info_json(const hfta_program *program, int threads,
+hfta_status hfta_write_info_json(const hfta_program *const *arrays, int threads,
                                  FILE *file, hfta_error *error) {
+  const hfta_program *program = arrays[0];
   hfta_json_writer writer;
   hfta_json_to_file(&writer, file);
   hfta_json_begin_object(&writer);
@@ -384,7 +388,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_data(&writer, program);
   put_validation(&writer, program);
   if (program->search)
-    program->search->commands->put(&writer, program);
+    program->search->commands->put(&writer, arrays);
   put_ports(&writer, "inputs", program, program->inputs, program->input_count);
   put_ports(&writer, "outputs", program, program->outputs,
             program->output_count);

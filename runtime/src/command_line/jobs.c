@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint_impl.h"
 #include "command_line/ranks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 hfta_job_names hfta_name_jobs(const hfta_invocation *invocation) {
@@ -37,8 +38,27 @@ bool hfta_has_search(const hfta_invocation *invocation) {
   return has;
 }
 
+const hfta_program **hfta_job_programs(const hfta_program *const *programs,
+                                       int64_t count, int64_t *out_count) {
+  const hfta_program **jobs = calloc((size_t)count, sizeof(*jobs));
+  *out_count = 0;
+  for (int64_t i = 0; jobs && i < count; ++i)
+    if (!programs[i]->search || programs[i]->search->array == 0)
+      jobs[(*out_count)++] = programs[i];
+  return jobs;
+}
+
+void hfta_set_program(hfta_invocation *invocation,
+                      const hfta_program *program) {
+  const hfta_program *const *place = invocation->all_programs;
+  while (*place != program)
+    ++place;
+  invocation->program = program;
+  invocation->arrays = program->search ? place - program->search->array : place;
+}
+
 static void set_job(hfta_invocation *invocation, int64_t index) {
-  invocation->program = invocation->programs[index];
+  hfta_set_program(invocation, invocation->programs[index]);
   invocation->job = invocation->program->name;
 }
 

@@ -17,6 +17,15 @@ typedef struct hfta_job_names {
 } hfta_job_names;
 hfta_job_names hfta_name_jobs(const hfta_invocation *invocation);
 
+/// Lists the programs of the jobs among all programs of a binary: of several
+/// arrays of a search, the first one. Returns a list that the caller frees, or
+/// NULL if there isn't enough memory.
+const hfta_program **hfta_job_programs(const hfta_program *const *programs,
+                                       int64_t count, int64_t *out_count);
+
+/// Makes a program the current one.
+void hfta_set_program(hfta_invocation *invocation, const hfta_program *program);
+
 /// Returns whether the command is for all jobs: there are several, and none was
 /// named.
 bool hfta_is_of_all_jobs(const hfta_invocation *invocation);

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /// A command of the binary.
@@ -83,7 +84,8 @@ static const command commands[] = {
      "--input NAME=FILE.npy ... --output DIR [--copy K]\n"
      "           [--checkpoint DIR] [--threads N] [--device DEVICE]",
      "apply one copy to arrays, and write NAME.npy for each output",
-     hfta_command_run, NULL, NULL, NULL, NULL},
+     hfta_command_run, NULL, NULL, NULL,
+     "[--best | --trial K] [--fold J], in place of --copy K"},
     {"info", "[--json | --schedule] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL,
      "describe this job (default: list the jobs)", "[--seats P] [--data DIR]",
@@ -110,18 +112,30 @@ static bool is_possible(const command *one, const hfta_invocation *invocation) {
   return is;
 }
 
+/// Prints how many copies a job has.
+static void print_copies(FILE *file, const hfta_program *program) {
+  if (program->search && program->search->array_count > 1)
+    fprintf(file, "a search in %lld arrays of copies",
+            (long long)program->search->array_count);
+  else
+    fprintf(file, "%lld copies", (long long)program->copies);
+}
+
 static void print_jobs(FILE *file, const hfta_invocation *invocation) {
   const hfta_program *const *programs = invocation->programs;
   if (invocation->program_count == 1) {
-    fprintf(file, "'%s': %lld copies, compiled by hftac.\n", programs[0]->name,
-            (long long)programs[0]->copies);
+    fprintf(file, "'%s': ", programs[0]->name);
+    print_copies(file, programs[0]);
+    fprintf(file, ", compiled by hftac.\n");
     return;
   }
   fprintf(file, "%lld jobs, compiled by hftac:\n",
           (long long)invocation->program_count);
-  for (int64_t i = 0; i < invocation->program_count; ++i)
-    fprintf(file, "  %-8s %lld copies\n", programs[i]->name,
-            (long long)programs[i]->copies);
+  for (int64_t i = 0; i < invocation->program_count; ++i) {
+    fprintf(file, "  %-8s ", programs[i]->name);
+    print_copies(file, programs[i]);
+    fprintf(file, "\n");
+  }
 }
 
 /// Prints the help, with the commands that are possible for this binary.
@@ -206,6 +220,24 @@ static int report_unknown(const hfta_invocation *invocation) {
   return HFTA_USAGE;
 }
 
+/// Returns whether the arrays of program i's search are next to each other.
+static bool has_its_arrays(const hfta_invocation *invocation, int64_t i) {
+  const hfta_search *search = invocation->programs[i]->search;
+  if (!search)
+    return true;
+  int64_t first = i - search->array;
+  bool has = search->array >= 0 && search->array < search->array_count &&
+             search->array_count <= HFTA_MOST_ARRAYS && first >= 0 &&
+             first + search->array_count <= invocation->program_count;
+  for (int64_t j = 0; has && j < search->array_count; ++j) {
+    const hfta_search *other = invocation->programs[first + j]->search;
+    has = other && other->array == j &&
+          other->array_count == search->array_count &&
+          other->setting_count == search->setting_count;
+  }
+  return has;
+}
+
 /// Checks that this runtime knows what the programs are, before anything else
 /// is read from them.
 static hfta_status check_programs(const hfta_invocation *invocation,
@@ -213,13 +245,47 @@ static hfta_status check_programs(const hfta_invocation *invocation,
   hfta_status status = HFTA_OK;
   for (int64_t i = 0; i < invocation->program_count && status == HFTA_OK; ++i)
     status = hfta_target_check(invocation->programs[i], error);
+  for (int64_t i = 0; i < invocation->program_count && status == HFTA_OK; ++i)
+    if (!has_its_arrays(invocation, i))
+      status = hfta_fail(error, HFTA_INTERNAL,
+                         "the arrays of the search '%s' aren't complete",
+                         invocation->programs[i]->name);
   return status;
+}
+
+/// Runs the command line, after the programs have been checked.
+static int run_command_line(hfta_invocation *invocation, int argc,
+                            char **argv) {
+  if (argc < 2) {
+    hfta_report(invocation, HFTA_USAGE, "no command is given");
+    print_help(stderr, invocation);
+    return HFTA_USAGE;
+  }
+  // Writing beyond a limit on file sizes is then an error, like a full disk,
+  // instead of ending the process.
+  signal(SIGXFSZ, SIG_IGN);
+  hfta_fault_install();
+  const char *name = argv[1];
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+    print_help(stdout, invocation);
+    return flush_output(invocation, HFTA_OK);
+  }
+  if (strcmp(name, "--version") == 0) {
+    print_versions(invocation);
+    return flush_output(invocation, HFTA_OK);
+  }
+  invocation->command = name;
+  for (int i = 0; i < COMMAND_COUNT; ++i)
+    if (strcmp(commands[i].name, name) == 0)
+      return flush_output(invocation, run(&commands[i], invocation));
+  return report_unknown(invocation);
 }
 
 int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
               char **argv) {
   hfta_rank_state ranks = {NULL, 0.0, false};
   hfta_invocation invocation = {.programs = programs,
+                                .all_programs = programs,
                                 .program_count = count,
                                 .program = programs[0],
                                 .binary = argc > 0 ? hfta_path_name(argv[0])
@@ -232,27 +298,15 @@ int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
   hfta_status status = check_programs(&invocation, &error);
   if (status != HFTA_OK)
     return hfta_report(&invocation, status, error.message);
-  if (argc < 2) {
-    hfta_report(&invocation, HFTA_USAGE, "no command is given");
-    print_help(stderr, &invocation);
-    return HFTA_USAGE;
-  }
-  // Writing beyond a limit on file sizes is then an error, like a full disk,
-  // instead of ending the process.
-  signal(SIGXFSZ, SIG_IGN);
-  hfta_fault_install();
-  const char *name = argv[1];
-  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-    print_help(stdout, &invocation);
-    return flush_output(&invocation, HFTA_OK);
-  }
-  if (strcmp(name, "--version") == 0) {
-    print_versions(&invocation);
-    return flush_output(&invocation, HFTA_OK);
-  }
-  invocation.command = name;
-  for (int i = 0; i < COMMAND_COUNT; ++i)
-    if (strcmp(commands[i].name, name) == 0)
-      return flush_output(&invocation, run(&commands[i], &invocation));
-  return report_unknown(&invocation);
+  int64_t jobs;
+  const hfta_program **list = hfta_job_programs(programs, count, &jobs);
+  if (!list)
+    return hfta_report(&invocation, HFTA_UNSUPPORTED,
+                       "not enough memory for a list of jobs");
+  invocation.programs = list;
+  invocation.program_count = jobs;
+  hfta_set_program(&invocation, list[0]);
+  int code = run_command_line(&invocation, argc, argv);
+  free(list);
+  return code;
 }

@@ -42,7 +42,12 @@ int hfta_join_ranks(const hfta_invocation *invocation,
   hfta_launcher_find(&launcher);
   int size = options.ranks == HFTA_RANKS_ONE ? 1 : launcher.size;
   hfta_error error;
-  hfta_status status = hfta_check_ranks(invocation->program, size, &error);
+  int64_t arrays = invocation->program->search
+                       ? invocation->program->search->array_count
+                       : 1;
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; i < arrays && status == HFTA_OK; ++i)
+    status = hfta_check_ranks(invocation->arrays[i], size, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   status = hfta_communicator_open(&options, &state->communicator, &error);

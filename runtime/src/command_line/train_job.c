@@ -178,20 +178,21 @@ static void finish(const hfta_invocation *invocation,
                      steps);
 }
 
-/// Runs the training of an opened instance and reports its outcome. `*steps`
-/// becomes the number of steps done. Returns the exit code.
+/// Runs the training of an opened instance, which a search of several arrays
+/// may replace by another one, and reports its outcome. `*steps` becomes the
+/// number of steps done. Returns the exit code.
 static int train(const hfta_invocation *invocation,
-                 const hfta_train_arguments *arguments, hfta_instance *instance,
-                 int64_t *steps) {
+                 const hfta_train_arguments *arguments,
+                 hfta_instance **instance, int64_t *steps) {
   const hfta_search *search = invocation->program->search;
   if (search)
     return arguments->replay >= 0
                ? search->commands->replay(invocation, arguments, instance)
                : search->commands->train(invocation, arguments, instance);
   hfta_train_result result;
-  hfta_status status = hfta_train(instance, &arguments->options, &result);
+  hfta_status status = hfta_train(*instance, &arguments->options, &result);
   *steps = result.steps;
-  int code = report(invocation, arguments, instance, status, &result);
+  int code = report(invocation, arguments, *instance, status, &result);
   hfta_train_result_free(&result);
   return code;
 }
@@ -295,7 +296,7 @@ int hfta_train_job(const hfta_invocation *invocation,
   if (code < 0)
     code = hfta_choose_copies(invocation, own.only, all.list[0]);
   if (code < 0)
-    code = train(invocation, &own, all.list[0], &steps);
+    code = train(invocation, &own, all.list, &steps);
   close_instances(&own, &all);
   hfta_leave_ranks(invocation);
   finish(invocation, &own, code, steps);

@@ -72,7 +72,7 @@ static hfta_status check_number(const char *name, int64_t value, int64_t most,
 hfta_status hfta_sampler_check_members(const hfta_sampler *sampler,
                                        hfta_error *error) {
   hfta_status status =
-      check_number("sampler", sampler->kind, HFTA_SAMPLER_TPE, error);
+      check_number("sampler", sampler->kind, HFTA_SAMPLER_EXTERNAL, error);
   if (status || sampler->kind != HFTA_SAMPLER_TPE)
     return status;
   if (sampler->startup < 1 || sampler->batch < 1)
@@ -95,6 +95,7 @@ hfta_status hfta_sampler_check(const hfta_sampler *sampler,
     return check_grid(space, trials, error);
   case HFTA_SAMPLER_RANDOM:
   case HFTA_SAMPLER_TPE:
+  case HFTA_SAMPLER_EXTERNAL:
     return HFTA_OK;
   case HFTA_SAMPLER_SOBOL:
   case HFTA_SAMPLER_HALTON:
@@ -125,6 +126,7 @@ static double fraction_of(const hfta_sampler *sampler, int64_t trial,
   case HFTA_SAMPLER_GRID:
   case HFTA_SAMPLER_RANDOM:
   case HFTA_SAMPLER_TPE:
+  case HFTA_SAMPLER_EXTERNAL:
     return hfta_draw(sampler->seed, HFTA_DRAW_SETTING, trial, dimension, 0);
   }
   return 0.0;

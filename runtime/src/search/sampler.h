@@ -52,6 +52,7 @@ int64_t hfta_sampler_needs(const hfta_sampler *sampler, int64_t trial);
 /// - random: each dimension has a number of its own.
 /// - sobol, halton: the trial's number is the point's, so that the first 2^m
 ///   trials of sobol are balanced.
+/// - external: users give the settings, so these are only an example.
 /// Fails with HFTA_UNSUPPORTED if there isn't enough memory.
 hfta_status hfta_sampler_draw(const hfta_sampler *sampler,
                               const hfta_search_space *space, int64_t trial,

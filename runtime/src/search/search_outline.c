@@ -35,9 +35,23 @@ int64_t hfta_search_own_trials(const hfta_search *search) {
              : 0;
 }
 
+/// Checks that the rule doesn't change a packed setting of a trial.
+static hfta_status check_packed(const hfta_search *search, hfta_error *error) {
+  for (int64_t i = 0; i < search->setting_count; ++i)
+    if (search->settings[i].is_packed &&
+        search->rule.kind == HFTA_RULE_POPULATION)
+      return hfta_fail(error, HFTA_UNSUPPORTED,
+                       "%s: 'pbt' changes settings of a trial while that is "
+                       "trained, but programs hold this one as a constant",
+                       search->settings[i].name);
+  return HFTA_OK;
+}
+
 hfta_status hfta_search_check(const hfta_search *search, hfta_error *error) {
   hfta_search_space space = space_of(search);
   hfta_status status = hfta_space_check(&space, error);
+  if (!status)
+    status = check_packed(search, error);
   if (!status)
     status = hfta_rule_check(&search->rule, search->trials, error);
   return status ? status

@@ -20,23 +20,38 @@ static hfta_run *run_of(const hfta_tuner *self, int64_t slot) {
 // Choice of a cohort
 //===----------------------------------------------------------------------===//
 
+int64_t hfta_tuner_steps_per_epoch(const hfta_tuner *self) {
+  return self->study->steps_per_epoch[self->cohort.array];
+}
+
+/// Returns the array that trains a run.
+static int64_t array_of(const hfta_tuner *self, int64_t run) {
+  return self->study->rows[self->study->runs[run].trial].array;
+}
+
 /// Returns whether a run has been trained for its leg, but not to its end.
 static bool is_begun(const hfta_tuner *self, int64_t run) {
   const hfta_study *study = self->study;
-  const hfta_leg *leg = &study->rows[study->runs[run].trial].leg;
-  return hfta_tuner_begin_of(self, run) > leg->from * study->steps_per_epoch;
+  int64_t trial = study->runs[run].trial;
+  return hfta_tuner_begin_of(self, run) >
+         hfta_study_steps(study, trial, study->rows[trial].leg.from);
 }
 
 /// Returns the run with which a cohort begins. Runs that have been begun come
-/// first, so that a resumed search goes on with the cohort that was stopped.
-/// -1: no run waits.
+/// first, so that a resumed search goes on with the cohort that was stopped;
+/// then those of the array that has the turn. -1: no run waits.
 static int64_t choose_first(const hfta_tuner *self) {
   int64_t first = hfta_study_next_run(self->study, 0);
+  int64_t found = first;
   for (int64_t run = first; run >= 0;
-       run = hfta_study_next_run(self->study, run + 1))
+       run = hfta_study_next_run(self->study, run + 1)) {
     if (is_begun(self, run))
       return run;
-  return first;
+    if (array_of(self, found) != self->array &&
+        array_of(self, run) == self->array)
+      found = run;
+  }
+  return found;
 }
 
 bool hfta_tuner_choose(hfta_tuner *self) {
@@ -47,10 +62,13 @@ bool hfta_tuner_choose(hfta_tuner *self) {
     return false;
   cohort->steps = hfta_tuner_begin_of(self, first);
   cohort->fold = self->study->runs[first].fold;
+  cohort->array = array_of(self, first);
   bool begun = is_begun(self, first);
-  for (int64_t run = first; run >= 0 && cohort->count < self->program->copies;
+  int64_t slots = self->arrays[cohort->array]->copies;
+  for (int64_t run = first; run >= 0 && cohort->count < slots;
        run = hfta_study_next_run(self->study, run + 1)) {
-    if (hfta_tuner_begin_of(self, run) != cohort->steps ||
+    if (array_of(self, run) != cohort->array ||
+        hfta_tuner_begin_of(self, run) != cohort->steps ||
         self->study->runs[run].fold != cohort->fold ||
         is_begun(self, run) != begun)
       continue;
@@ -68,7 +86,8 @@ bool hfta_tuner_choose(hfta_tuner *self) {
 static hfta_status set_numbers(hfta_tuner *self, int64_t slot) {
   const hfta_study *study = self->study;
   hfta_status status = hfta_instance_set_horizon(
-      self->instance, slot, study->rule.units * study->steps_per_epoch);
+      self->instance, slot,
+      study->rule.units * hfta_tuner_steps_per_epoch(self));
   return status == HFTA_OK
              ? hfta_tuner_set_values(
                    self, slot,
@@ -133,7 +152,7 @@ static bool wants_to_stop(const hfta_tuner *self) {
 
 static void add_losses(hfta_tuner *self) {
   const hfta_cohort *cohort = &self->cohort;
-  bool begins = cohort->steps % self->study->steps_per_epoch == 0;
+  bool begins = cohort->steps % hfta_tuner_steps_per_epoch(self) == 0;
   for (int64_t slot = 0; slot < cohort->count; ++slot) {
     hfta_epoch_losses *own = &self->epoch_losses[slot];
     if (begins)
@@ -236,7 +255,8 @@ static hfta_status evaluate(hfta_tuner *self, int64_t epoch, int64_t count,
 static bool is_best(const hfta_tuner *self, int64_t slot) {
   const hfta_run *run = run_of(self, slot);
   return self->study->validation.keeps_best && run->best.level > 0 &&
-         run->best.level * self->study->steps_per_epoch == self->cohort.steps;
+         hfta_study_steps(self->study, run->trial, run->best.level) ==
+             self->cohort.steps;
 }
 
 /// Returns whether a slot's state may be held in memory. With a folder, it will
@@ -287,9 +307,9 @@ static hfta_status put_away(hfta_tuner *self, bool is_last) {
 }
 
 int64_t hfta_tuner_best_file(const hfta_tuner *self, int64_t run) {
-  const hfta_best *best = &self->study->runs[run].best;
-  return self->study->validation.keeps_best && best->level > 0
-             ? best->level * self->study->steps_per_epoch
+  const hfta_run *one = &self->study->runs[run];
+  return self->study->validation.keeps_best && one->best.level > 0
+             ? hfta_study_steps(self->study, one->trial, one->best.level)
              : -1;
 }
 
@@ -333,8 +353,9 @@ static hfta_status save(hfta_tuner *self, bool is_last) {
 /// It may have ended already: then a state was saved, but not evaluated.
 static int64_t find_next_epoch(const hfta_tuner *self) {
   const hfta_study *study = self->study;
-  int64_t done = self->cohort.steps / study->steps_per_epoch;
-  bool is_between = self->cohort.steps % study->steps_per_epoch == 0;
+  int64_t per_epoch = hfta_tuner_steps_per_epoch(self);
+  int64_t done = self->cohort.steps / per_epoch;
+  bool is_between = self->cohort.steps % per_epoch == 0;
   int64_t next = INT64_MAX;
   for (int64_t slot = 0; slot < self->cohort.count; ++slot) {
     int64_t run = self->cohort.runs[slot];
@@ -374,7 +395,7 @@ static hfta_status follow_requests(hfta_tuner *self) {
 static hfta_status go_on(hfta_tuner *self) {
   int64_t epoch = find_next_epoch(self);
   int64_t before = self->cohort.steps;
-  int64_t end = epoch * self->study->steps_per_epoch;
+  int64_t end = epoch * hfta_tuner_steps_per_epoch(self);
   hfta_status status = set_live(self);
   if (status == HFTA_OK && before < end)
     status = hfta_tuner_run_steps(self, end);
@@ -400,7 +421,9 @@ static hfta_status go_on(hfta_tuner *self) {
 }
 
 hfta_status hfta_tuner_train_cohort(hfta_tuner *self) {
-  hfta_status status = hfta_tuner_divide(self, self->cohort.fold);
+  hfta_status status = hfta_tuner_use_array(self, self->cohort.array);
+  if (status == HFTA_OK)
+    status = hfta_tuner_divide(self, self->cohort.fold);
   if (status == HFTA_OK)
     status = take_up(self);
   while (status == HFTA_OK && !self->stops &&

@@ -58,7 +58,10 @@ static void put_number(memory_text *self, const char *before, double value) {
 static void put_choices(memory_text *self, const hfta_search_setting *setting) {
   fputs("choice(", self->file);
   for (int64_t i = 0; i < setting->choice_count; ++i)
-    put_number(self, i ? ", " : "", setting->choices[i]);
+    if (setting->labels)
+      fprintf(self->file, "%s%s", i ? ", " : "", setting->labels[i]);
+    else
+      put_number(self, i ? ", " : "", setting->choices[i]);
 }
 
 char *hfta_setting_text(const hfta_search_setting *setting) {
@@ -84,6 +87,17 @@ char *hfta_setting_text(const hfta_search_setting *setting) {
   return end(&self);
 }
 
+char *hfta_own_text(const hfta_search_setting *setting) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  if (setting->labels)
+    fputs(setting->labels[(int64_t)setting->own], self.file);
+  else
+    put_number(&self, "", setting->own);
+  return end(&self);
+}
+
 char *hfta_sampler_text(const hfta_sampler *sampler) {
   static const char *const NAMES[] = {
 #define HFTA_SAMPLER_KIND(identifier, number, name) name,
@@ -94,7 +108,8 @@ char *hfta_sampler_text(const hfta_sampler *sampler) {
   if (!begin(&self))
     return NULL;
   fprintf(self.file, "%s(", NAMES[sampler->kind]);
-  if (sampler->kind != HFTA_SAMPLER_GRID)
+  if (sampler->kind != HFTA_SAMPLER_GRID &&
+      sampler->kind != HFTA_SAMPLER_EXTERNAL)
     put_integer(&self, "seed = ", (int64_t)sampler->seed);
   if (sampler->kind == HFTA_SAMPLER_TPE) {
     put_integer(&self, ", startup = ", sampler->startup);
@@ -160,7 +175,11 @@ static char *validation_text(const hfta_validation *validation) {
   put_integer(&self, ", seed ", validation->seed);
   put_integer(&self, ", every ", validation->every);
   fprintf(self.file, ", by %s, keeps %s",
-          validation->by_metric ? "metric" : "loss",
+          validation->is_external ? validation->direction == HFTA_MAXIMIZE
+                                        ? "external(maximize)"
+                                        : "external(minimize)"
+          : validation->by_metric ? "metric"
+                                  : "loss",
           validation->keeps_best ? "best" : "last");
   put_integer(&self, ", patience ", validation->patience);
   put_number(&self, ", least ", validation->least);
@@ -258,6 +277,26 @@ static char *number_text(int64_t value) {
   return end(&self);
 }
 
+/// Returns a fact's name: of all arrays but the first one, with its number.
+/// NULL if there isn't enough memory.
+static char *array_name(const char *name, int64_t array) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  fputs(name, self.file);
+  if (array > 0)
+    put_integer(&self, " of array ", array);
+  return end(&self);
+}
+
+/// Adds a fact whose name, too, becomes the list's. Returns false if one of
+/// both is NULL.
+static bool add_named(hfta_facts *self, char *name, char *text) {
+  self->owned[self->owned_count++] = name;
+  bool has_text = add(self, name ? name : "", text);
+  return has_text && name;
+}
+
 /// Adds a fact about a setting. Its name differs from those of all other facts,
 /// however the job's model names its numbers.
 static bool add_setting(hfta_facts *self, const hfta_search_setting *setting) {
@@ -265,24 +304,46 @@ static bool add_setting(hfta_facts *self, const hfta_search_setting *setting) {
   if (!begin(&name))
     return false;
   fprintf(name.file, "setting %s", setting->name);
-  char *text = end(&name);
-  if (!text)
-    return false;
-  self->owned[self->owned_count++] = text;
-  return add(self, text, hfta_setting_text(setting));
+  return add_named(self, end(&name), hfta_setting_text(setting));
 }
 
-hfta_status hfta_facts_find(const hfta_program *program,
+/// The number of facts that add_array adds.
+enum { OF_ARRAY = 7 };
+
+/// Adds what decides the bytes of the trials of one array.
+static bool add_array(hfta_facts *self, const hfta_program *program,
+                      int64_t array, int64_t steps_per_epoch) {
+  struct {
+    const char *name;
+    char *text;
+  } facts[OF_ARRAY] = {
+      {"model", strdup(program->models->identity)},
+      {"batch", number_text(program->batch)},
+      {"order_seed", number_text(program->order_seed)},
+      {STEPS_PER_EPOCH, number_text(steps_per_epoch)},
+      {"schedule", schedule_text(&program->learning_rate)},
+      {"damping schedule", schedule_text(&program->damping_schedule)},
+      {"other numbers", numbers_text(program)},
+  };
+  bool complete = true;
+  for (int i = 0; i < OF_ARRAY; ++i)
+    complete &=
+        add_named(self, array_name(facts[i].name, array), facts[i].text);
+  return complete;
+}
+
+hfta_status hfta_facts_find(const hfta_program *const *arrays,
                             const hfta_facts_of_run *run, hfta_facts *out,
                             hfta_error *error) {
-  enum { OTHERS = 15 };
+  enum { OTHERS = 8 };
+  const hfta_program *program = arrays[0];
   const hfta_search *search = program->search;
-  size_t most = (size_t)search->setting_count + OTHERS;
+  size_t most = (size_t)search->setting_count + OTHERS +
+                OF_ARRAY * (size_t)search->array_count;
   *out = (hfta_facts){.list = calloc(most, sizeof(*out->list)),
                       .owned = calloc(2 * most, sizeof(*out->owned))};
   bool complete = out->list && out->owned;
   complete = complete && add(out, "job", strdup(program->name));
-  complete = complete && add(out, "model", strdup(program->models->identity));
   complete = complete && add(out, TRIALS, number_text(run->trials));
   complete =
       complete && add(out, "sampler", hfta_sampler_text(&search->sampler));
@@ -290,18 +351,10 @@ hfta_status hfta_facts_find(const hfta_program *program,
   complete =
       complete && add(out, "validation", validation_text(&program->validation));
   complete = complete && add(out, EPOCHS, number_text(run->epochs));
-  complete = complete && add(out, "batch", number_text(program->batch));
-  complete =
-      complete && add(out, "order_seed", number_text(program->order_seed));
   complete = complete && add(out, SAMPLES, number_text(run->samples));
-  complete =
-      complete && add(out, STEPS_PER_EPOCH, number_text(run->steps_per_epoch));
-  complete =
-      complete && add(out, "schedule", schedule_text(&program->learning_rate));
-  complete = complete && add(out, "damping schedule",
-                             schedule_text(&program->damping_schedule));
   complete = complete && add(out, "metric", strdup(program->metric));
-  complete = complete && add(out, "other numbers", numbers_text(program));
+  for (int64_t i = 0; i < search->array_count && complete; ++i)
+    complete = add_array(out, arrays[i], i, run->steps_per_epoch[i]);
   for (int64_t i = 0; i < search->setting_count && complete; ++i)
     complete = add_setting(out, &search->settings[i]);
   return complete ? HFTA_OK
@@ -321,16 +374,19 @@ int64_t hfta_facts_trials(const hfta_journal *journal) {
   return find_number(journal, TRIALS);
 }
 
-hfta_status hfta_facts_read(const hfta_program *program,
+hfta_status hfta_facts_read(const hfta_program *const *arrays,
                             const hfta_journal *journal, const char *path,
                             hfta_facts_of_run *out, hfta_error *error) {
   *out = (hfta_facts_of_run){.trials = find_number(journal, TRIALS),
                              .epochs = find_number(journal, EPOCHS),
-                             .samples = find_number(journal, SAMPLES),
-                             .steps_per_epoch =
-                                 find_number(journal, STEPS_PER_EPOCH)};
+                             .samples = find_number(journal, SAMPLES)};
+  for (int64_t i = 0; i < arrays[0]->search->array_count; ++i) {
+    char *name = array_name(STEPS_PER_EPOCH, i);
+    out->steps_per_epoch[i] = name ? find_number(journal, name) : 0;
+    free(name);
+  }
   hfta_facts facts;
-  hfta_status status = hfta_facts_find(program, out, &facts, error);
+  hfta_status status = hfta_facts_find(arrays, out, &facts, error);
   if (status == HFTA_OK)
     status = hfta_journal_check(journal, path, facts.list, facts.count, error);
   hfta_facts_free(&facts);

@@ -86,6 +86,8 @@ typedef struct hfta_evaluated {
   double train_loss;
   double loss;
   double metric; ///< NaN if the job has none
+  bool is_told;  ///< whether a score has been told from outside (`tell`)
+  double told;   ///< this score
 } hfta_evaluated;
 
 /// Calls `function` for each evaluated and command line that the file had when

@@ -70,8 +70,11 @@ hfta_status hfta_journal_compare_facts(const char *line, const char *path,
   return status;
 }
 
-void hfta_journal_put_value(hfta_json_writer *writer, double value) {
-  if (value == floor(value) && fabs(value) < 0x1p53)
+void hfta_journal_put_value(hfta_json_writer *writer,
+                            const hfta_search_setting *setting, double value) {
+  if (setting->labels)
+    hfta_json_string(writer, setting->labels[(int64_t)value]);
+  else if (value == floor(value) && fabs(value) < 0x1p53)
     hfta_json_integer(writer, (int64_t)value);
   else
     hfta_json_number(writer, value, HFTA_F64);
@@ -123,13 +126,11 @@ typedef struct parsed {
   int64_t count;
 } parsed;
 
-/// Returns the value of a number, or of a string that stands for one that isn't
-/// finite. Returns false if the event is anything else.
-static bool take_number(const parsed *self, hfta_json_event event,
-                        double *out) {
-  const char *text = self->reader.string;
+bool hfta_journal_take_number(const hfta_json_reader *reader,
+                              hfta_json_event event, double *out) {
+  const char *text = reader->string;
   if (event == HFTA_JSON_INTEGER || event == HFTA_JSON_NUMBER)
-    *out = self->reader.number;
+    *out = reader->number;
   else if (event == HFTA_JSON_STRING && strcmp(text, "nan") == 0)
     *out = NAN;
   else if (event == HFTA_JSON_STRING && strcmp(text, "inf") == 0)
@@ -169,7 +170,8 @@ static bool parse_numbers(parsed *self, size_t offset) {
     return false;
   for (int64_t i = 0; i < self->count; ++i) {
     double value;
-    if (!take_number(self, hfta_json_next(&self->reader), &value))
+    hfta_json_event event = hfta_json_next(&self->reader);
+    if (!hfta_journal_take_number(&self->reader, event, &value))
       return false;
     memcpy((char *)&self->values[i] + offset, &value, sizeof(value));
   }

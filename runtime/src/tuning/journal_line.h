@@ -20,8 +20,15 @@ hfta_status hfta_journal_compare_facts(const char *line, const char *path,
 /// is none.
 char *hfta_journal_copy_fact(const char *line, const char *name);
 
-/// Writes a setting's value: a whole number without an exponent.
-void hfta_journal_put_value(hfta_json_writer *writer, double value);
+/// Takes the value of a number, or of a string that stands for one that isn't
+/// finite. Returns false if the event is anything else.
+bool hfta_journal_take_number(const hfta_json_reader *reader,
+                              hfta_json_event event, double *out);
+
+/// Writes a setting's value: the text of a choice that has one, and a whole
+/// number without an exponent.
+void hfta_journal_put_value(hfta_json_writer *writer,
+                            const hfta_search_setting *setting, double value);
 
 /// Writes an evaluated line, and a line break.
 void hfta_journal_write_evaluated(hfta_json_writer *writer,

@@ -19,9 +19,9 @@ int64_t hfta_tuner_begin_of(const hfta_tuner *self, int64_t number) {
   const hfta_study *study = self->study;
   const hfta_run *run = &study->runs[number];
   // A state after later steps would lack an evaluation.
-  int64_t most =
-      study->steps_per_epoch *
-      hfta_study_next_epoch(study, number, hfta_study_done_epoch(run));
+  int64_t most = hfta_study_steps(
+      study, run->trial,
+      hfta_study_next_epoch(study, number, hfta_study_done_epoch(run)));
   // Files that a clone had before it took over another state count no more.
   int64_t least = run->origin >= 0 ? run->origin_steps + 1 : 1;
   int64_t steps = last_file(run, least, most);
@@ -38,8 +38,9 @@ hfta_status hfta_tuner_set_values(hfta_tuner *self, int64_t slot,
   const hfta_search_space *space = &self->study->space;
   hfta_status status = HFTA_OK;
   for (int64_t i = 0; i < space->count && status == HFTA_OK; ++i)
-    status = hfta_instance_set_hyper_parameter(
-        self->instance, slot, space->settings[i].name, values[i]);
+    if (!space->settings[i].is_packed)
+      status = hfta_instance_set_hyper_parameter(
+          self->instance, slot, space->settings[i].name, values[i]);
   return status;
 }
 
@@ -86,7 +87,7 @@ static hfta_status place_judged(hfta_tuner *self, int64_t number,
   const hfta_study *study = self->study;
   const hfta_run *run = &study->runs[number];
   const hfta_evaluated *scored = hfta_study_scored(study, number);
-  int64_t steps = scored->epoch * study->steps_per_epoch;
+  int64_t steps = hfta_study_steps(study, run->trial, scored->epoch);
   if (run->best_held && run->best_held->steps == steps)
     return give(self, run->best_held, slot);
   if (run->held && run->held->steps == steps)

@@ -46,15 +46,24 @@ static hfta_status check_options(hfta_tuner *self) {
   if ((train->resume || train->overwrite) && !train->checkpoint)
     return hfta_fail(self->error, HFTA_USAGE, "%s needs --checkpoint DIR",
                      train->resume ? "--resume" : "--overwrite");
-  return hfta_copy_state_check(self->instance);
+  return HFTA_OK;
 }
 
 //===----------------------------------------------------------------------===//
-// Memory and data
+// Memory
 //===----------------------------------------------------------------------===//
 
+/// Returns the number of slots of the largest array.
+static size_t count_slots(const hfta_tuner *self) {
+  int64_t most = 0;
+  for (int64_t i = 0; i < self->arrays[0]->search->array_count; ++i)
+    if (self->arrays[i]->copies > most)
+      most = self->arrays[i]->copies;
+  return (size_t)most;
+}
+
 static hfta_status allocate(hfta_tuner *self) {
-  size_t slots = (size_t)self->program->copies;
+  size_t slots = count_slots(self);
   hfta_cohort *cohort = &self->cohort;
   cohort->runs = calloc(slots, sizeof(*cohort->runs));
   cohort->leaves = calloc(slots, sizeof(*cohort->leaves));
@@ -69,65 +78,6 @@ static hfta_status allocate(hfta_tuner *self) {
   return complete ? HFTA_OK
                   : hfta_fail(self->error, HFTA_UNSUPPORTED,
                               "not enough memory for %zu slots", slots);
-}
-
-hfta_status hfta_tuner_divide(hfta_tuner *self, int64_t fold) {
-  if (fold == self->fold)
-    return HFTA_OK;
-  hfta_dataset_close(&self->data.train);
-  hfta_dataset_close(&self->data.validation);
-  self->fold = fold;
-  return hfta_dataset_divide(&self->data.whole, fold, &self->data.train,
-                             &self->data.validation, self->error);
-}
-
-/// Checks that all folds lead to equally many steps, so that they are counted
-/// alike. Those of the first one are.
-static hfta_status check_folds(hfta_tuner *self) {
-  int64_t steps = hfta_steps_per_epoch(&self->data.train);
-  int64_t folds = self->program->validation.folds;
-  hfta_status status =
-      hfta_check_evaluated(&self->data.validation, self->error);
-  for (int64_t fold = 1; fold < folds && status == HFTA_OK; ++fold) {
-    status = hfta_tuner_divide(self, fold);
-    if (status == HFTA_OK)
-      status = hfta_check_evaluated(&self->data.validation, self->error);
-    if (status == HFTA_OK && hfta_steps_per_epoch(&self->data.train) != steps)
-      status = hfta_fail(
-          self->error, HFTA_INVALID_INPUT,
-          "fold %lld has %lld steps an epoch, but fold 0 has %lld: choose a "
-          "batch size or a number of folds with which all have equally many",
-          (long long)fold, (long long)hfta_steps_per_epoch(&self->data.train),
-          (long long)steps);
-  }
-  return status;
-}
-
-static hfta_status open_data(hfta_tuner *self) {
-  const char *root = self->options->train->data_root;
-  hfta_communicator *communicator = self->team.communicator;
-  hfta_status status =
-      hfta_training_data_open(self->program, root, 0, &self->data, self->error);
-  if (status == HFTA_OK && !self->data.validation.sources)
-    status = hfta_fail(self->error, HFTA_USAGE,
-                       "'%s' was compiled without validation data",
-                       self->program->name);
-  if (status == HFTA_OK)
-    status = check_folds(self);
-  self->has_test = hfta_dataset_exists(self->program, HFTA_SPLIT_TEST);
-  if (status == HFTA_OK && self->has_test)
-    status = hfta_dataset_open(self->program, HFTA_SPLIT_TEST, root,
-                               &self->test, self->error);
-  if (status == HFTA_OK && self->has_test)
-    status = hfta_check_evaluated(&self->test, self->error);
-  if (status == HFTA_OK)
-    status = hfta_compare_samples(communicator, &self->data.whole, self->error);
-  if (status == HFTA_OK)
-    status =
-        hfta_compare_samples(communicator, &self->data.validation, self->error);
-  return status == HFTA_OK
-             ? hfta_compare_samples(communicator, &self->test, self->error)
-             : status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,13 +143,14 @@ static hfta_status open_journal(hfta_tuner *self) {
     status = take_folder(self, &path);
   status = hfta_share_outcome(self->instance, status);
   hfta_facts facts = {.count = 0};
-  hfta_facts_of_run run = {
-      .trials = find_trials(self),
-      .epochs = train->epochs > 0 ? train->epochs : self->program->epochs,
-      .samples = self->data.whole.samples,
-      .steps_per_epoch = hfta_steps_per_epoch(&self->data.train)};
+  hfta_facts_of_run run = {.trials = find_trials(self),
+                           .epochs = train->epochs > 0 ? train->epochs
+                                                       : self->program->epochs,
+                           .samples = self->data.whole.samples};
+  memcpy(run.steps_per_epoch, self->steps_per_epoch,
+         sizeof(run.steps_per_epoch));
   if (status == HFTA_OK)
-    status = hfta_facts_find(self->program, &run, &facts, self->error);
+    status = hfta_facts_find(self->arrays, &run, &facts, self->error);
   if (status == HFTA_OK)
     status = hfta_journal_open(self->folder ? path.text : NULL, facts.list,
                                facts.count, self->team.communicator,
@@ -210,16 +161,16 @@ static hfta_status open_journal(hfta_tuner *self) {
   if (status == HFTA_OK && hfta_journal_is_resumed(self->journal))
     run.trials = hfta_facts_trials(self->journal);
   if (status == HFTA_OK)
-    status = hfta_study_create(self->program, &run, self->journal, &self->study,
+    status = hfta_study_create(self->arrays, &run, self->journal, &self->study,
                                self->error);
   return status;
 }
 
-hfta_status hfta_tuner_open_data(hfta_tuner *self) {
+hfta_status hfta_tuner_begin(hfta_tuner *self) {
   hfta_status status = check_options(self);
   if (status == HFTA_OK)
     status = allocate(self);
-  return status == HFTA_OK ? open_data(self) : status;
+  return status == HFTA_OK ? hfta_tuner_open_data(self) : status;
 }
 
 /// Checks that all ranks have been asked for the same search.
@@ -292,7 +243,7 @@ static hfta_status open_log(hfta_tuner *self) {
 
 hfta_status hfta_tuner_prepare(hfta_tuner *self) {
   const hfta_train_options *train = self->options->train;
-  hfta_status status = hfta_tuner_open_data(self);
+  hfta_status status = hfta_tuner_begin(self);
   if (status == HFTA_OK)
     status = compare_ranks(self);
   // First, since a journal that has been begun would need --resume next time.
@@ -320,8 +271,7 @@ void hfta_tuner_close(hfta_tuner *self) {
   hfta_study_destroy(self->study);
   hfta_journal_close(self->journal);
   hfta_folder_unlock(&self->lock);
-  hfta_training_data_close(&self->data);
-  hfta_dataset_close(&self->test);
+  hfta_tuner_close_data(self);
   free(self->cohort.runs);
   free(self->cohort.leaves);
   free(self->epoch_losses);

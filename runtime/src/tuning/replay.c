@@ -50,7 +50,7 @@ static hfta_status begin(replay *self) {
   tuner->cohort.count = 1;
   hfta_status status = hfta_instance_set_horizon(
       tuner->instance, slot,
-      tuner->study->rule.units * tuner->study->steps_per_epoch);
+      tuner->study->rule.units * hfta_tuner_steps_per_epoch(tuner));
   if (status == HFTA_OK)
     status = hfta_tuner_set_values(tuner, slot, self->lineage[0]->values);
   if (status == HFTA_OK)
@@ -99,7 +99,8 @@ static hfta_status train(replay *self, const hfta_lineage *entry, int64_t to) {
   hfta_status status = hfta_tuner_set_values(tuner, 0, entry->values);
   for (int64_t epoch = entry->epoch + 1;
        epoch <= to && status == HFTA_OK && !tuner->stops; ++epoch) {
-    status = hfta_tuner_run_steps(tuner, epoch * tuner->study->steps_per_epoch);
+    status =
+        hfta_tuner_run_steps(tuner, epoch * hfta_tuner_steps_per_epoch(tuner));
     if (status == HFTA_OK && !tuner->stops && is_own)
       status = compare_scores(self, epoch);
   }
@@ -139,6 +140,10 @@ static hfta_status compare_states(replay *self) {
 static hfta_status run(replay *self) {
   hfta_tuner *tuner = self->tuner;
   hfta_status status = find_lineage(self);
+  tuner->cohort.array =
+      tuner->study->rows[tuner->study->runs[self->run].trial].array;
+  if (status == HFTA_OK)
+    status = hfta_tuner_use_array(tuner, tuner->cohort.array);
   if (status == HFTA_OK)
     status = hfta_tuner_divide(tuner, tuner->study->runs[self->run].fold);
   if (status == HFTA_OK)
@@ -148,9 +153,23 @@ static hfta_status run(replay *self) {
     status = train(self, self->lineage[i],
                    i + 1 < self->lineage_count ? self->lineage[i + 1]->epoch
                                                : self->epochs);
-  self->result->epochs = tuner->cohort.steps / tuner->study->steps_per_epoch;
+  self->result->epochs =
+      tuner->cohort.steps / hfta_tuner_steps_per_epoch(tuner);
   self->result->interrupted = tuner->stops;
   return status == HFTA_OK && !tuner->stops ? compare_states(self) : status;
+}
+
+/// Checks that epochs have as many steps as they had.
+static hfta_status check_steps(const hfta_tuner *self) {
+  const int64_t *now = self->steps_per_epoch,
+                *before = self->study->steps_per_epoch;
+  for (int64_t i = 0; i < self->arrays[0]->search->array_count; ++i)
+    if (now[i] != before[i])
+      return hfta_fail(self->error, HFTA_INVALID_INPUT,
+                       "the data have %lld steps an epoch, but the search had "
+                       "%lld: they have changed",
+                       (long long)now[i], (long long)before[i]);
+  return HFTA_OK;
 }
 
 /// Checks that there is such a run, and sets `*out` to its number.
@@ -173,37 +192,26 @@ hfta_status hfta_replay(hfta_instance *instance,
                         const hfta_tuner_options *options, int64_t trial,
                         int64_t fold, hfta_replay_result *result) {
   *result = (hfta_replay_result){.epochs = 0};
-  hfta_tuner tuner = {
-      .instance = instance,
-      .program = hfta_instance_program(instance),
-      .options = options,
-      .result = &(hfta_tuner_result){.study = NULL},
-      .folder = options->train->checkpoint,
-      .lock = {.descriptor = -1},
-      .team = {.communicator = hfta_instance_communicator(instance)},
-      .begin = hfta_now(),
-      .error = hfta_instance_error(instance)};
+  hfta_tuner tuner;
+  hfta_tuner_init(&tuner, instance, options,
+                  &(hfta_tuner_result){.study = NULL});
   replay self = {.tuner = &tuner, .result = result};
   hfta_saved_study saved;
-  hfta_status status =
-      hfta_saved_study_open(tuner.program, tuner.folder,
-                            tuner.team.communicator, &saved, tuner.error);
+  hfta_status status = hfta_saved_study_open(
+      tuner.arrays, tuner.folder, tuner.team.communicator, &saved, tuner.error);
   tuner.study = saved.study;
   if (status == HFTA_OK)
     status = find_run(&tuner, trial, fold, &self.run);
   if (status == HFTA_OK)
     status = hfta_trial_files_find(tuner.folder, tuner.study, instance);
   if (status == HFTA_OK)
-    status = hfta_tuner_open_data(&tuner);
-  if (status == HFTA_OK &&
-      hfta_steps_per_epoch(&tuner.data.train) != tuner.study->steps_per_epoch)
-    status = hfta_fail(tuner.error, HFTA_INVALID_INPUT,
-                       "the data have %lld steps an epoch, but the search had "
-                       "%lld: they have changed",
-                       (long long)hfta_steps_per_epoch(&tuner.data.train),
-                       (long long)tuner.study->steps_per_epoch);
+    status = hfta_tuner_begin(&tuner);
+  if (status == HFTA_OK)
+    status = check_steps(&tuner);
   if (status == HFTA_OK)
     status = run(&self);
+  if (status != HFTA_OK)
+    result->error = *tuner.error;
   free(self.lineage);
   tuner.study = NULL;
   hfta_tuner_close(&tuner);

@@ -40,14 +40,16 @@ typedef enum field {
   SETTINGS,
   SET,
   COUNT,
+  AT,
+  SCORE,
   WARM,
   NOW,
   FIELD_COUNT
 } field;
 
-static const char *const FIELDS[FIELD_COUNT] = {"command", "id",       "trials",
-                                                "trial",   "settings", "set",
-                                                "count",   "warm",     "now"};
+static const char *const FIELDS[FIELD_COUNT] = {
+    "command", "id", "trials", "trial", "settings", "set",
+    "count",   "at", "score",  "warm",  "now"};
 
 typedef struct parsing {
   hfta_json_reader reader;
@@ -144,6 +146,26 @@ static hfta_status check_value(const parsing *self, int64_t number,
                          setting->low, setting->high, value);
 }
 
+/// Parses the value of a setting: the text of a choice if these have texts,
+/// else a number.
+static hfta_status parse_value(parsing *self, int64_t number, double *out) {
+  const hfta_search_setting *setting = &self->space->settings[number];
+  hfta_json_event event = hfta_json_next(&self->reader);
+  if (setting->labels) {
+    for (int64_t i = 0; event == HFTA_JSON_STRING && i < setting->choice_count;
+         ++i)
+      if (strcmp(setting->labels[i], self->reader.string) == 0) {
+        *out = setting->choices[i];
+        return HFTA_OK;
+      }
+    return fail(self, setting->name, "one of its choices, as a string");
+  }
+  if (event != HFTA_JSON_INTEGER && event != HFTA_JSON_NUMBER)
+    return fail(self, setting->name, "a number");
+  *out = self->reader.number;
+  return check_value(self, number, *out);
+}
+
 /// Parses an object of settings into a new row. Its beginning has been read.
 static hfta_status parse_row(parsing *self) {
   hfta_request *request = self->request;
@@ -161,13 +183,9 @@ static hfta_status parse_row(parsing *self) {
     int64_t number = find_setting(self->space, self->reader.string);
     if (number < 0)
       return fail_unknown(self);
-    event = hfta_json_next(&self->reader);
-    if (event != HFTA_JSON_INTEGER && event != HFTA_JSON_NUMBER)
-      return fail(self, self->space->settings[number].name, "a number");
-    hfta_status status = check_value(self, number, self->reader.number);
+    hfta_status status = parse_value(self, number, &row[number]);
     if (status != HFTA_OK)
       return status;
-    row[number] = self->reader.number;
   }
   return event == HFTA_JSON_END_OBJECT
              ? HFTA_OK
@@ -244,6 +262,18 @@ static hfta_status parse_field(parsing *self, field which) {
       return fail(self, "count", "a whole number of at least 1");
     request->count = self->reader.integer;
     return HFTA_OK;
+  case AT:
+    if (hfta_json_next(&self->reader) != HFTA_JSON_INTEGER ||
+        self->reader.integer < 1)
+      return fail(self, "at", "a whole number of epochs of at least 1");
+    request->at = self->reader.integer;
+    return HFTA_OK;
+  case SCORE:
+    return hfta_journal_take_number(
+               &self->reader, hfta_json_next(&self->reader), &request->score)
+               ? HFTA_OK
+               : fail(self, "score",
+                      "a number, or \"nan\", \"inf\" or \"-inf\"");
   case WARM:
     return parse_boolean(self, "warm", &request->warm);
   case NOW:
@@ -352,7 +382,7 @@ static void put_row(const hfta_request *self, const hfta_search_space *space,
   for (int64_t i = 0; i < space->count; ++i)
     if (!isnan(values[i])) {
       hfta_json_key(writer, space->settings[i].name);
-      hfta_journal_put_value(writer, values[i]);
+      hfta_journal_put_value(writer, &space->settings[i], values[i]);
     }
   hfta_json_end_object(writer);
 }
@@ -384,6 +414,11 @@ void hfta_request_write(const hfta_request *self,
   }
   if (contains(kind->required, "count"))
     hfta_json_put_integer(writer, "count", self->count);
+  if (contains(kind->required, "score")) {
+    hfta_json_put_integer(writer, "at", self->at);
+    hfta_json_key(writer, "score");
+    hfta_json_number(writer, self->score, HFTA_F64);
+  }
   if (contains(kind->optional, "warm"))
     hfta_json_put_boolean(writer, "warm", self->warm);
   if (contains(kind->optional, "now"))

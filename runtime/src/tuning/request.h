@@ -23,6 +23,8 @@
   HFTA_REQUEST(STATUS, "status", "", "trials")                                 \
   HFTA_REQUEST(ADD, "add", "settings", "")                                     \
   HFTA_REQUEST(MORE, "more", "count", "")                                      \
+  HFTA_REQUEST(ASK, "ask", "count", "")                                        \
+  HFTA_REQUEST(TELL, "tell", "trial at score", "")                             \
   HFTA_REQUEST(CLONE, "clone", "trial set", "warm")                            \
   HFTA_REQUEST(STOP, "stop", "trials", "")                                     \
   HFTA_REQUEST(PAUSE, "pause", "trials", "")                                   \
@@ -50,8 +52,10 @@ typedef struct hfta_request {
   double *values;
   int64_t row_count;
   int64_t count;
-  bool warm; ///< true unless given
-  bool now;  ///< false unless given
+  int64_t at;   ///< the epochs after which `score` was found
+  double score; ///< it may be NaN or infinite
+  bool warm;    ///< true unless given
+  bool now;     ///< false unless given
 } hfta_request;
 
 /// Parses a request. Fails with HFTA_INVALID_INPUT, saying what was expected;

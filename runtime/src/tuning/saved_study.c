@@ -6,7 +6,7 @@
 #include "system/path.h"
 #include "tuning/catch_up.h"
 
-hfta_status hfta_saved_study_open(const hfta_program *program,
+hfta_status hfta_saved_study_open(const hfta_program *const *arrays,
                                   const char *folder,
                                   hfta_communicator *communicator,
                                   hfta_saved_study *out, hfta_error *error) {
@@ -18,9 +18,9 @@ hfta_status hfta_saved_study_open(const hfta_program *program,
   if (status == HFTA_OK)
     status = hfta_journal_read(path.text, communicator, &out->journal, error);
   if (status == HFTA_OK)
-    status = hfta_facts_read(program, out->journal, path.text, &run, error);
+    status = hfta_facts_read(arrays, out->journal, path.text, &run, error);
   if (status == HFTA_OK)
-    status = hfta_study_create(program, &run, out->journal, &out->study, error);
+    status = hfta_study_create(arrays, &run, out->journal, &out->study, error);
   return status == HFTA_OK ? hfta_study_catch_up(out->study, error) : status;
 }
 

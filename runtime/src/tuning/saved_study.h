@@ -14,7 +14,7 @@ typedef struct hfta_saved_study {
 /// Reads how a program's search stands from its folder. A search that is being
 /// trained may be read. `communicator` is that of hfta_journal_read. Must be
 /// closed by hfta_saved_study_close, also after a failure.
-hfta_status hfta_saved_study_open(const hfta_program *program,
+hfta_status hfta_saved_study_open(const hfta_program *const *arrays,
                                   const char *folder,
                                   hfta_communicator *communicator,
                                   hfta_saved_study *out, hfta_error *error);

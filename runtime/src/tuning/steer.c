@@ -95,21 +95,43 @@ static void put_status(hfta_tuner *self, const hfta_request *request,
   hfta_json_end_array(writer);
 }
 
+/// Writes the numbers of new trials.
+static void put_added(const hfta_added *added, hfta_json_writer *writer) {
+  hfta_json_key(writer, "trials");
+  hfta_json_begin_array(writer);
+  for (int64_t i = 0; i < added->count; ++i)
+    hfta_json_integer(writer, added->trials[i]);
+  hfta_json_end_array(writer);
+}
+
+/// Writes the settings of trials that have been asked for; null where they
+/// depend on scores that aren't there yet.
+static void put_asked(const hfta_tuner *self, const hfta_added *added,
+                      hfta_json_writer *writer) {
+  hfta_json_key(writer, "settings");
+  hfta_json_begin_array(writer);
+  for (int64_t i = 0; i < added->count; ++i) {
+    const double *values = hfta_study_values(self->study, added->trials[i]);
+    if (values)
+      hfta_study_put_settings(self->study, values, writer);
+    else
+      hfta_json_null(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
 static void answer(hfta_tuner *self, int client, const hfta_request *request,
-                   int64_t added) {
+                   const hfta_added *added) {
   hfta_json_writer writer;
   begin_answer(&writer, request, true);
   if (request->kind == HFTA_REQUEST_STATUS)
     put_status(self, request, &writer);
   if (request->kind == HFTA_REQUEST_SAVE)
     hfta_json_put_string(&writer, "folder", self->folder);
-  if (added != HFTA_NO_TRIAL) {
-    hfta_json_key(&writer, "trials");
-    hfta_json_begin_array(&writer);
-    for (int64_t i = added; i < self->study->trial_count; ++i)
-      hfta_json_integer(&writer, i);
-    hfta_json_end_array(&writer);
-  }
+  if (added->count > 0)
+    put_added(added, &writer);
+  if (request->kind == HFTA_REQUEST_ASK)
+    put_asked(self, added, &writer);
   send_answer(self, client, &writer);
 }
 
@@ -137,8 +159,8 @@ static hfta_status note(hfta_tuner *self, const hfta_request *request) {
 
 /// Follows a request that has been checked.
 static hfta_status follow(hfta_tuner *self, const hfta_request *request,
-                          int64_t *added) {
-  *added = HFTA_NO_TRIAL;
+                          hfta_added *added) {
+  *added = (hfta_added){.count = 0};
   if (request->kind == HFTA_REQUEST_HOLD)
     self->is_held_open = true;
   if (request->kind == HFTA_REQUEST_END) {
@@ -168,8 +190,9 @@ static hfta_status check(hfta_tuner *self, const hfta_request *request,
 }
 
 hfta_status hfta_tuner_ask(hfta_tuner *self, const hfta_request *request,
-                           int64_t *added, hfta_error *reason) {
+                           hfta_added *added, hfta_error *reason) {
   reason->code = HFTA_OK;
+  *added = (hfta_added){.count = 0};
   hfta_status status = HFTA_OK;
   // A clone takes the state that its donor has now, which may be in a slot.
   if (request->kind == HFTA_REQUEST_CLONE && request->warm)
@@ -208,7 +231,7 @@ static hfta_status get_line(hfta_tuner *self, int milliseconds, sent *out) {
 static hfta_status follow_line(hfta_tuner *self, const sent *line) {
   hfta_request request = {.id = NULL};
   hfta_error reason;
-  int64_t added = HFTA_NO_TRIAL;
+  hfta_added added = {.count = 0};
   int client = line->line.client;
   if (line->line.is_too_long) {
     refuse(self, client, &request, "a line has at most 1048576 bytes");
@@ -222,11 +245,12 @@ static hfta_status follow_line(hfta_tuner *self, const sent *line) {
     status = hfta_tuner_ask(self, &request, &added, &reason);
   if (status == HFTA_OK) {
     if (is_valid && reason.code == HFTA_OK)
-      answer(self, client, &request, added);
+      answer(self, client, &request, &added);
     else
       refuse(self, client, &request, reason.message);
     status = hfta_tuner_publish(self);
   }
+  hfta_added_free(&added);
   hfta_request_free(&request);
   return status;
 }

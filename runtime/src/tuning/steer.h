@@ -3,7 +3,7 @@
 #ifndef HFTA_SRC_TUNING_STEER_H
 #define HFTA_SRC_TUNING_STEER_H
 
-#include "tuning/request.h"
+#include "tuning/study_requests.h"
 #include "tuning/tuner_impl.h"
 
 /// Follows all requests that clients have sent, and answers them; waits up to
@@ -15,7 +15,7 @@ hfta_status hfta_tuner_steer(hfta_tuner *self, int milliseconds);
 /// and nothing is changed; else its code is HFTA_OK. `*added` is as for
 /// hfta_study_follow.
 hfta_status hfta_tuner_ask(hfta_tuner *self, const hfta_request *request,
-                           int64_t *added, hfta_error *reason);
+                           hfta_added *added, hfta_error *reason);
 
 /// Sends what the journal says since the last call to all clients, and writes
 /// it to the log.

@@ -30,7 +30,8 @@ static hfta_status set_numbers(hfta_study *self, const hfta_facts_of_run *run,
   self->validation = self->program->validation;
   self->first_trials = self->sampled_trials = run->trials;
   self->fold_count = self->validation.folds > 0 ? self->validation.folds : 1;
-  self->steps_per_epoch = run->steps_per_epoch;
+  memcpy(self->steps_per_epoch, run->steps_per_epoch,
+         sizeof(self->steps_per_epoch));
   if (run->epochs <= 0)
     return hfta_fail(error, HFTA_USAGE,
                      "the job doesn't say how long a trial is: give --epochs");
@@ -102,6 +103,11 @@ static hfta_status append(hfta_study *self, const hfta_evaluated *value,
         (long long)value->trial, (long long)value->fold,
         (long long)self->trial_count, (long long)self->fold_count);
   hfta_run *run = &self->runs[value->trial * self->fold_count + value->fold];
+  if (self->rows[value->trial].lineage_count == 0)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "the search's journal has a score of trial %lld before "
+                     "its settings",
+                     (long long)value->trial);
   if (value->epoch <= hfta_study_last_epoch(run))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "the search's journal has trial %lld after epoch %lld "
@@ -116,7 +122,7 @@ static hfta_status append(hfta_study *self, const hfta_evaluated *value,
   return HFTA_OK;
 }
 
-hfta_status hfta_study_create(const hfta_program *program,
+hfta_status hfta_study_create(const hfta_program *const *arrays,
                               const hfta_facts_of_run *run,
                               hfta_journal *journal, hfta_study **out,
                               hfta_error *error) {
@@ -124,7 +130,9 @@ hfta_status hfta_study_create(const hfta_program *program,
   hfta_study *self = calloc(1, sizeof(*self));
   if (!self)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a search");
-  self->program = program;
+  self->program = arrays[0];
+  if (self->program->search->array_count > 1)
+    self->arrays = arrays;
   self->journal = journal;
   hfta_status status = set_numbers(self, run, error);
   if (status == HFTA_OK)
@@ -227,9 +235,35 @@ hfta_lineage *hfta_study_append_lineage(hfta_study *self, int64_t trial) {
   return added;
 }
 
-/// Draws the settings of a trial that begins, unless a user has given them.
+/// Returns whether an array's program has a trial's packed settings.
+static bool is_of_array(const hfta_study *self, const double *values,
+                        int64_t array) {
+  const hfta_search_setting *settings = self->arrays[array]->search->settings;
+  for (int64_t i = 0; i < self->space.count; ++i)
+    if (settings[i].is_packed && settings[i].own != values[i])
+      return false;
+  return true;
+}
+
+void hfta_study_find_array(hfta_study *self, int64_t trial) {
+  const double *values = hfta_study_values(self, trial);
+  int64_t count = self->arrays ? self->program->search->array_count : 1;
+  self->rows[trial].array = 0;
+  for (int64_t array = 1; array < count; ++array)
+    if (is_of_array(self, values, array))
+      self->rows[trial].array = array;
+}
+
+int64_t hfta_study_steps(const hfta_study *self, int64_t trial,
+                         int64_t epochs) {
+  return epochs * self->steps_per_epoch[self->rows[trial].array];
+}
+
+/// Draws the settings of a trial that begins, unless a user has given them, or
+/// is to give them.
 static hfta_status draw(hfta_study *self, int64_t trial, hfta_error *error) {
-  if (self->rows[trial].lineage_count > 0)
+  if (self->rows[trial].lineage_count > 0 ||
+      self->sampler.kind == HFTA_SAMPLER_EXTERNAL)
     return HFTA_OK;
   hfta_lineage *added = hfta_study_append_lineage(self, trial);
   if (!added)
@@ -242,7 +276,10 @@ static hfta_status draw(hfta_study *self, int64_t trial, hfta_error *error) {
   hfta_status status =
       hfta_sampler_draw(&self->sampler, &self->space, trial, self->observations,
                         added->values, error);
-  return status == HFTA_OK ? hfta_study_say_trial(self, trial, error) : status;
+  if (status != HFTA_OK)
+    return status;
+  hfta_study_find_array(self, trial);
+  return hfta_study_say_trial(self, trial, error);
 }
 
 /// Lets a trial take over its donor's state and, changed a little, its
@@ -271,31 +308,21 @@ static hfta_status clone(hfta_study *self, const hfta_leg *leg,
 // Evaluations
 //===----------------------------------------------------------------------===//
 
-int64_t hfta_study_done_epoch(const hfta_run *run) {
-  int64_t last = hfta_study_last_epoch(run);
-  return last > run->begin_epoch ? last : run->begin_epoch;
-}
-
-int64_t hfta_study_last_epoch(const hfta_run *run) {
-  return run->evaluation_count > 0
-             ? run->evaluations[run->evaluation_count - 1].epoch
-             : 0;
-}
-
-double hfta_study_value(const hfta_study *self, const hfta_evaluated *value) {
-  // A network whose loss isn't finite still has an accuracy, but can't be
-  // trained any more.
-  return self->validation.by_metric && isfinite(value->loss) ? value->metric
-                                                             : value->loss;
-}
-
 /// Takes the evaluations of a run up to an epoch into account.
 static void look_at(hfta_study *self, hfta_run *run, int64_t epoch) {
   const hfta_validation *rules = &self->validation;
   hfta_direction direction = (hfta_direction)rules->direction;
   while (run->seen < run->evaluation_count &&
          run->evaluations[run->seen].epoch <= epoch) {
-    const hfta_evaluated *next = &run->evaluations[run->seen++];
+    const hfta_evaluated *next = &run->evaluations[run->seen];
+    // Nobody is asked for scores between levels.
+    bool is_untold =
+        rules->is_external && !next->is_told && isfinite(next->loss);
+    if (is_untold && next->epoch == epoch)
+      break;
+    ++run->seen;
+    if (is_untold)
+      continue;
     double value = hfta_study_value(self, next);
     hfta_best_note(&run->best, direction, rules->least, next->epoch, value);
     bool gives_up =
@@ -304,31 +331,6 @@ static void look_at(hfta_study *self, hfta_run *run, int64_t epoch) {
                            rules->least, next->epoch, value);
     run->has_ended = gives_up || !isfinite(value);
   }
-}
-
-const hfta_evaluated *hfta_study_scored(const hfta_study *self,
-                                        int64_t number) {
-  const hfta_run *run = &self->runs[number];
-  if (run->seen == 0)
-    return NULL;
-  const hfta_evaluated *last = &run->evaluations[run->seen - 1];
-  if (!self->validation.keeps_best || run->best.level == 0 ||
-      !isfinite(hfta_study_value(self, last)))
-    return last;
-  for (int64_t i = 0; i < run->seen; ++i)
-    if (run->evaluations[i].epoch == run->best.level)
-      return &run->evaluations[i];
-  return last;
-}
-
-double hfta_study_score(const hfta_study *self, int64_t trial) {
-  double sum = 0;
-  for (int64_t fold = 0; fold < self->fold_count; ++fold) {
-    const hfta_evaluated *scored =
-        hfta_study_scored(self, trial * self->fold_count + fold);
-    sum += scored ? hfta_study_value(self, scored) : NAN;
-  }
-  return sum / (double)self->fold_count;
 }
 
 /// Returns whether a run needn't be trained for its leg: it has an evaluation
@@ -359,6 +361,14 @@ hfta_status hfta_study_add(hfta_study *self, const hfta_evaluated *values,
              : status;
 }
 
+int64_t hfta_study_unknown_trials(const hfta_study *self) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < self->first_trials; ++i)
+    count += self->sampler.kind == HFTA_SAMPLER_EXTERNAL &&
+             self->rows[i].lineage_count == 0 && !hfta_study_has_ended(self, i);
+  return count;
+}
+
 //===----------------------------------------------------------------------===//
 // Legs and decisions
 //===----------------------------------------------------------------------===//
@@ -369,7 +379,7 @@ static void take_over(hfta_study *self, const hfta_decision *decision) {
     hfta_run *run = &self->runs[decision->trial * self->fold_count + fold];
     int64_t origin = decision->rival * self->fold_count + fold;
     hfta_held_state *state = self->runs[origin].held;
-    int64_t steps = decision->level * self->steps_per_epoch;
+    int64_t steps = hfta_study_steps(self, decision->trial, decision->level);
     hfta_held_state_drop(&run->held);
     if (state && state->steps == steps)
       run->held = hfta_held_state_share(state);
@@ -509,8 +519,8 @@ int64_t hfta_study_next_run(const hfta_study *self, int64_t number) {
   for (; number < self->trial_count * self->fold_count; ++number) {
     const hfta_run *run = &self->runs[number];
     const hfta_study_trial *row = &self->rows[run->trial];
-    if (row->has_leg && !row->is_paused && !run->has_ended &&
-        hfta_study_last_epoch(run) < row->leg.to)
+    if (row->has_leg && !row->is_paused && row->lineage_count > 0 &&
+        !run->has_ended && hfta_study_last_epoch(run) < row->leg.to)
       return number;
   }
   return -1;

@@ -57,11 +57,14 @@ typedef struct hfta_study_trial {
   int64_t lineage_count; ///< 0: its settings haven't been drawn yet
   bool is_paused;        ///< whether its runs aren't trained for now
   bool has_leg;          ///< whether `leg` is being trained
+  int64_t array; ///< the array that trains it; 0 before settings are drawn
   hfta_leg leg;
 } hfta_study_trial;
 
 typedef struct hfta_study {
-  const hfta_program *program;
+  const hfta_program *program; ///< the first array's
+  /// The programs of all arrays, borrowed; NULL if there is only one.
+  const hfta_program *const *arrays;
   hfta_search_space space;
   hfta_sampler sampler;
   hfta_rule rule;
@@ -69,7 +72,7 @@ typedef struct hfta_study {
   int64_t first_trials;   ///< number of trials before any were added
   int64_t sampled_trials; ///< number of trials whose settings the sampler draws
   int64_t trial_count, fold_count;
-  int64_t steps_per_epoch;
+  int64_t steps_per_epoch[HFTA_MOST_ARRAYS]; ///< each array's
   hfta_trials *trials;
   hfta_study_trial *rows;
   hfta_run *runs;        ///< `fold_count` for each trial
@@ -79,14 +82,21 @@ typedef struct hfta_study {
   hfta_observation *observations; ///< scratch memory, one per trial
 } hfta_study;
 
-/// Begins a study of the program's search. `*out` is NULL after a failure, else
-/// the caller releases it by hfta_study_destroy. Fails with HFTA_INVALID_INPUT
-/// or HFTA_USAGE if the search can't be run.
-hfta_status hfta_study_create(const hfta_program *program,
+/// Begins a study of the search of these arrays' programs, which must live as
+/// long if there are several; their number is the first one's. `*out` is NULL
+/// after a failure, else the caller releases it by hfta_study_destroy. Fails
+/// with HFTA_INVALID_INPUT or HFTA_USAGE if the search can't be run.
+hfta_status hfta_study_create(const hfta_program *const *arrays,
                               const hfta_facts_of_run *run,
                               hfta_journal *journal, hfta_study **out,
                               hfta_error *error);
 void hfta_study_destroy(hfta_study *self);
+
+/// Notes which array trains a trial, whose settings are known.
+void hfta_study_find_array(hfta_study *self, int64_t trial);
+
+/// Returns the steps that a trial has done after `epochs` epochs, in its array.
+int64_t hfta_study_steps(const hfta_study *self, int64_t trial, int64_t epochs);
 
 /// Takes legs, draws settings, and records scores, as far as the evaluations
 /// go. Says all of it to the journal.
@@ -128,8 +138,21 @@ hfta_status hfta_study_add(hfta_study *self, const hfta_evaluated *values,
                            int64_t count, hfta_error *error);
 
 /// Returns the number that an evaluation is judged by: the loss or, if that is
-/// finite and the job says so, the metric.
+/// finite and the job says so, the metric or the score from outside, which is
+/// NaN until it is told.
 double hfta_study_value(const hfta_study *self, const hfta_evaluated *value);
+
+/// Returns the number of trials whose settings the sampler `external` waits
+/// for.
+int64_t hfta_study_unknown_trials(const hfta_study *self);
+
+/// Returns whether a trial waits for a score from outside.
+bool hfta_study_awaits_score(const hfta_study *self, int64_t trial);
+
+/// Returns the evaluation of a trial after `epoch` epochs, of a search without
+/// folds; NULL if there is none.
+hfta_evaluated *hfta_study_find_evaluation(const hfta_study *self,
+                                           int64_t trial, int64_t epoch);
 
 /// Returns a trial's present settings; NULL if they haven't been drawn.
 const double *hfta_study_values(const hfta_study *self, int64_t trial);
@@ -160,6 +183,12 @@ int64_t hfta_study_best(const hfta_study *self);
 /// Returns the evaluation that decides a run's score so far: the best one with
 /// `keep best`, else the last one; NULL if there is none.
 const hfta_evaluated *hfta_study_scored(const hfta_study *self, int64_t run);
+
+/// Returns whether a trial has a score, be it finite or not.
+bool hfta_study_has_score(const hfta_study *self, int64_t trial);
+
+/// Returns the name of the number that trials are judged by.
+const char *hfta_study_score_name(const hfta_study *self);
 
 /// Returns the mean over a trial's folds of the number that it is judged by, so
 /// far; NaN if a run hasn't been evaluated.

@@ -86,6 +86,8 @@ static void put_evaluations(const hfta_study *study, int64_t trial,
       put_number(writer, "validation_loss", one->loss);
       if (*study->program->metric)
         put_number(writer, "validation_metric", one->metric);
+      if (one->is_told)
+        put_number(writer, "told", one->told);
       hfta_json_end_object(writer);
     }
   }
@@ -98,7 +100,12 @@ void hfta_study_put_trial(const hfta_study *study, int64_t trial,
   hfta_json_begin_object(writer);
   hfta_json_put_integer(writer, "trial", trial);
   hfta_json_put_string(writer, "state", hfta_study_state_word(study, trial));
-  put_number(writer, "score", hfta_study_score(study, trial));
+  if (hfta_study_has_score(study, trial) || !study->validation.is_external) {
+    put_number(writer, "score", hfta_study_score(study, trial));
+  } else {
+    hfta_json_key(writer, "score");
+    hfta_json_null(writer);
+  }
   hfta_json_put_integer(writer, "epochs",
                         hfta_study_scored_epochs(study, trial));
   if (last) {

@@ -39,7 +39,7 @@ void hfta_study_put_settings(const hfta_study *self, const double *values,
   hfta_json_begin_object(writer);
   for (int64_t i = 0; i < self->space.count; ++i) {
     hfta_json_key(writer, self->space.settings[i].name);
-    hfta_journal_put_value(writer, values[i]);
+    hfta_journal_put_value(writer, &self->space.settings[i], values[i]);
   }
   hfta_json_end_object(writer);
 }

@@ -89,11 +89,34 @@ static hfta_status check_rows(const hfta_study *self,
   return HFTA_OK;
 }
 
+/// Checks that a trial that has been trained isn't given a setting that needs
+/// another array, where neither its state nor its number of steps would fit.
+static hfta_status check_packed(const hfta_study *self,
+                                const hfta_request *request,
+                                hfta_error *error) {
+  for (int64_t i = 0; i < request->trial_count; ++i) {
+    const double *values = hfta_study_values(self, request->trials[i]);
+    bool is_begun = find_epochs(self, request->trials[i]) > 0;
+    for (int64_t j = 0; is_begun && j < self->space.count; ++j)
+      if (self->space.settings[j].is_packed && !isnan(request->values[j]) &&
+          request->values[j] != values[j])
+        return hfta_fail(error, HFTA_UNSUPPORTED,
+                         "'set': '%s' is a constant of the array that trains "
+                         "trial %lld: 'add' begins a trial in another array",
+                         self->space.settings[j].name,
+                         (long long)request->trials[i]);
+  }
+  return HFTA_OK;
+}
+
 /// Checks that a clone, or a trial with other settings, differs from what it
 /// was: it would do the same as before.
 static hfta_status check_change(const hfta_study *self,
                                 const hfta_request *request,
                                 hfta_error *error) {
+  if ((request->kind == HFTA_REQUEST_SET || request->warm) &&
+      check_packed(self, request, error) != HFTA_OK)
+    return HFTA_UNSUPPORTED;
   for (int64_t i = 0; i < request->trial_count; ++i) {
     const double *values = hfta_study_values(self, request->trials[i]);
     for (int64_t j = 0; j < self->space.count; ++j)
@@ -107,7 +130,7 @@ static hfta_status check_change(const hfta_study *self,
 
 /// Returns whether the state with which a clone begins is still there.
 static bool has_state(const hfta_study *self, int64_t trial, int64_t epochs) {
-  int64_t steps = epochs * self->steps_per_epoch;
+  int64_t steps = hfta_study_steps(self, trial, epochs);
   for (int64_t fold = 0; fold < self->fold_count; ++fold) {
     const hfta_run *run = &self->runs[trial * self->fold_count + fold];
     bool has = run->held && run->held->steps == steps;
@@ -134,6 +157,56 @@ static hfta_status check_clone(const hfta_study *self,
              : status;
 }
 
+/// Checks rows of settings against the trials that wait for some.
+static hfta_status check_added(const hfta_study *self,
+                               const hfta_request *request, hfta_error *error) {
+  int64_t unknown = hfta_study_unknown_trials(self);
+  hfta_status status = check_rows(self, request, error);
+  if (status != HFTA_OK || unknown == 0)
+    return status == HFTA_OK ? hfta_trials_check_added(
+                                   self->trials, request->row_count, 0, error)
+                             : status;
+  return request->row_count <= unknown
+             ? HFTA_OK
+             : hfta_fail(error, HFTA_INVALID_INPUT,
+                         "'settings': %lld trials wait for settings, got "
+                         "%lld: give those first, then add more",
+                         (long long)unknown, (long long)request->row_count);
+}
+
+/// Checks whether the sampler can draw more trials.
+static hfta_status check_more(const hfta_study *self,
+                              const hfta_request *request, hfta_error *error) {
+  hfta_status status =
+      hfta_trials_check_added(self->trials, request->count, 0, error);
+  if (status != HFTA_OK)
+    return status;
+  if (self->sampler.kind == HFTA_SAMPLER_GRID)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "a grid has no more trials: 'add' takes settings");
+  return self->sampler.kind == HFTA_SAMPLER_EXTERNAL
+             ? hfta_fail(error, HFTA_UNSUPPORTED,
+                         "the sampler is external: 'add' takes settings")
+             : HFTA_OK;
+}
+
+/// Checks a score from outside.
+static hfta_status check_told(const hfta_study *self,
+                              const hfta_request *request, hfta_error *error) {
+  long long trial = request->trials[0], at = request->at;
+  if (!self->validation.is_external)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the search finds its scores itself: the job has no "
+                     "objective external(...)");
+  bool waits = hfta_study_awaits_score(self, request->trials[0]) &&
+               self->rows[request->trials[0]].leg.to == request->at;
+  return waits ? HFTA_OK
+               : hfta_fail(error, HFTA_INVALID_INPUT,
+                           "trial %lld doesn't wait for a score after epoch "
+                           "%lld",
+                           trial, at);
+}
+
 hfta_status hfta_study_check(const hfta_study *self,
                              const hfta_request *request, hfta_error *error) {
   hfta_status status = check_trials(self, request, error);
@@ -141,17 +214,12 @@ hfta_status hfta_study_check(const hfta_study *self,
     return status;
   switch (request->kind) {
   case HFTA_REQUEST_ADD:
-    status = check_rows(self, request, error);
-    return status == HFTA_OK ? hfta_trials_check_added(
-                                   self->trials, request->row_count, 0, error)
-                             : status;
+    return check_added(self, request, error);
   case HFTA_REQUEST_MORE:
-    status = hfta_trials_check_added(self->trials, request->count, 0, error);
-    return status != HFTA_OK ? status
-           : self->sampler.kind == HFTA_SAMPLER_GRID
-               ? hfta_fail(error, HFTA_UNSUPPORTED,
-                           "a grid has no more trials: 'add' takes settings")
-               : HFTA_OK;
+  case HFTA_REQUEST_ASK:
+    return check_more(self, request, error);
+  case HFTA_REQUEST_TELL:
+    return check_told(self, request, error);
   case HFTA_REQUEST_CLONE:
     return check_clone(self, request, error);
   case HFTA_REQUEST_SET:
@@ -187,17 +255,71 @@ static hfta_status add(hfta_study *self, int64_t count, int64_t from,
   return status == HFTA_OK ? hfta_study_grow(self, error) : status;
 }
 
+/// Returns the first trial from `trial` on whose settings the sampler
+/// `external` waits for. There is one.
+static int64_t next_unknown(const hfta_study *self, int64_t trial) {
+  while (self->rows[trial].lineage_count > 0 ||
+         hfta_study_has_ended(self, trial))
+    ++trial;
+  return trial;
+}
+
+void hfta_added_free(hfta_added *self) {
+  free(self->trials);
+  *self = (hfta_added){.count = 0};
+}
+
+/// Makes a list of the trials that have been added from `first` on.
+static hfta_status list_added(hfta_added *self, int64_t first, int64_t count,
+                              hfta_error *error) {
+  self->trials = calloc((size_t)count, sizeof(*self->trials));
+  if (!self->trials)
+    return no_memory(error);
+  self->count = count;
+  for (int64_t i = 0; i < count; ++i)
+    self->trials[i] = first + i;
+  return HFTA_OK;
+}
+
+/// Gives settings to trials that wait for some or, if none does, to new ones.
 static hfta_status follow_add(hfta_study *self, const hfta_request *request,
-                              int64_t *added, hfta_error *error) {
-  hfta_status status = add(self, request->row_count, 0, added, error);
+                              hfta_added *added, hfta_error *error) {
+  int64_t unknown = hfta_study_unknown_trials(self), first = 0, trial = 0;
+  hfta_status status = HFTA_OK;
+  if (unknown == 0)
+    status = add(self, request->row_count, 0, &first, error);
+  if (status == HFTA_OK)
+    status = list_added(added, first, request->row_count, error);
   for (int64_t i = 0; i < request->row_count && status == HFTA_OK; ++i) {
-    hfta_lineage *entry = hfta_study_append_lineage(self, *added + i);
+    if (unknown > 0)
+      added->trials[i] = trial = next_unknown(self, trial);
+    hfta_lineage *entry = hfta_study_append_lineage(self, added->trials[i]);
     if (!entry)
       return no_memory(error);
     put_over(self, request->values + i * self->space.count, entry->values);
-    status = hfta_study_say_trial(self, *added + i, error);
+    hfta_study_find_array(self, added->trials[i]);
+    status = hfta_study_say_trial(self, added->trials[i], error);
   }
   return status;
+}
+
+/// Adds trials that the sampler draws. `are_paused`: they don't begin yet.
+static hfta_status follow_more(hfta_study *self, int64_t count, bool are_paused,
+                               hfta_added *added, hfta_error *error) {
+  int64_t first;
+  self->sampled_trials += count;
+  hfta_status status = add(self, count, 0, &first, error);
+  for (int64_t i = 0; i < count && status == HFTA_OK; ++i)
+    self->rows[first + i].is_paused = are_paused;
+  return status == HFTA_OK ? list_added(added, first, count, error) : status;
+}
+
+/// Takes a score from outside.
+static void follow_tell(hfta_study *self, const hfta_request *request) {
+  hfta_evaluated *found =
+      hfta_study_find_evaluation(self, request->trials[0], request->at);
+  found->is_told = true;
+  found->told = request->score;
 }
 
 /// Gives the runs of a clone the states of their donors'.
@@ -208,7 +330,7 @@ static void take_over(hfta_study *self, int64_t clone, int64_t donor,
     int64_t origin = donor * self->fold_count + fold;
     hfta_held_state *state = self->runs[origin].held;
     run->origin = origin;
-    run->origin_steps = epochs * self->steps_per_epoch;
+    run->origin_steps = hfta_study_steps(self, donor, epochs);
     run->begin_epoch = epochs;
     if (state && state->steps == run->origin_steps)
       run->held = hfta_held_state_share(state);
@@ -216,24 +338,28 @@ static void take_over(hfta_study *self, int64_t clone, int64_t donor,
 }
 
 static hfta_status follow_clone(hfta_study *self, const hfta_request *request,
-                                int64_t *added, hfta_error *error) {
+                                hfta_added *out, hfta_error *error) {
   int64_t donor = request->trials[0];
   int64_t epochs = request->warm ? find_epochs(self, donor) : 0;
-  hfta_status status = add(self, 1, epochs, added, error);
+  int64_t added;
+  hfta_status status = add(self, 1, epochs, &added, error);
+  if (status == HFTA_OK)
+    status = list_added(out, added, 1, error);
   if (status != HFTA_OK)
     return status;
-  hfta_lineage *entry = hfta_study_append_lineage(self, *added);
+  hfta_lineage *entry = hfta_study_append_lineage(self, added);
   if (!entry)
     return no_memory(error);
   memcpy(entry->values, hfta_study_values(self, donor),
          sizeof(double) * (size_t)self->space.count);
   put_over(self, request->values, entry->values);
+  hfta_study_find_array(self, added);
   if (epochs == 0)
-    return hfta_study_say_trial(self, *added, error);
+    return hfta_study_say_trial(self, added, error);
   entry->epoch = epochs;
   entry->donor = donor;
-  take_over(self, *added, donor, epochs);
-  return hfta_study_say_clone(self, *added, error);
+  take_over(self, added, donor, epochs);
+  return hfta_study_say_clone(self, added, error);
 }
 
 /// Gives a trial other settings for its next epochs.
@@ -254,6 +380,7 @@ static hfta_status follow_set(hfta_study *self, const hfta_request *request,
     last = entry;
   }
   put_over(self, request->values, last->values);
+  hfta_study_find_array(self, trial);
   return HFTA_OK;
 }
 
@@ -292,14 +419,18 @@ static hfta_status follow_end(hfta_study *self, hfta_error *error) {
 }
 
 hfta_status hfta_study_follow(hfta_study *self, const hfta_request *request,
-                              int64_t *added, hfta_error *error) {
-  *added = HFTA_NO_TRIAL;
+                              hfta_added *added, hfta_error *error) {
+  *added = (hfta_added){.count = 0};
   switch (request->kind) {
   case HFTA_REQUEST_ADD:
     return follow_add(self, request, added, error);
   case HFTA_REQUEST_MORE:
-    self->sampled_trials += request->count;
-    return add(self, request->count, 0, added, error);
+  case HFTA_REQUEST_ASK:
+    return follow_more(self, request->count, request->kind == HFTA_REQUEST_ASK,
+                       added, error);
+  case HFTA_REQUEST_TELL:
+    follow_tell(self, request);
+    return HFTA_OK;
   case HFTA_REQUEST_CLONE:
     return follow_clone(self, request, added, error);
   case HFTA_REQUEST_END:
@@ -322,11 +453,17 @@ hfta_status hfta_study_repeat(hfta_study *self, const char *members,
   snprintf(text, length, "{%s", members);
   hfta_request request;
   hfta_error reason;
-  int64_t added;
+  hfta_added added = {.count = 0};
   hfta_status status =
       hfta_request_parse(text, length - 1, &self->space, &request, &reason);
   if (status == HFTA_OK)
     status = check_trials(self, &request, &reason);
+  // Other checks hold for the search that was steered, whose states may be
+  // gone.
+  if (status == HFTA_OK && request.kind == HFTA_REQUEST_ADD)
+    status = check_added(self, &request, &reason);
+  if (status == HFTA_OK && request.kind == HFTA_REQUEST_TELL)
+    status = check_told(self, &request, &reason);
   if (status == HFTA_OK)
     status = hfta_study_follow(self, &request, &added, &reason);
   if (status != HFTA_OK)
@@ -334,6 +471,7 @@ hfta_status hfta_study_repeat(hfta_study *self, const char *members,
                        "line %lld of the search's journal is no command that "
                        "can be followed: %s",
                        (long long)number, reason.message);
+  hfta_added_free(&added);
   hfta_request_free(&request);
   free(text);
   return status;

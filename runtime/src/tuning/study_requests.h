@@ -15,11 +15,18 @@ bool hfta_study_is_changed_by(hfta_request_kind kind);
 hfta_status hfta_study_check(const hfta_study *self,
                              const hfta_request *request, hfta_error *error);
 
-/// Follows a request that has been checked. `*added` becomes the number of the
-/// first trial that it adds, HFTA_NO_TRIAL if it adds none. Afterwards
-/// hfta_study_advance has to be called.
+/// The trials that a request has added, or given settings.
+typedef struct hfta_added {
+  int64_t *trials; ///< their numbers
+  int64_t count;
+} hfta_added;
+void hfta_added_free(hfta_added *self);
+
+/// Follows a request that has been checked. `*added` must be released by
+/// hfta_added_free, also after a failure. Afterwards hfta_study_advance has to
+/// be called.
 hfta_status hfta_study_follow(hfta_study *self, const hfta_request *request,
-                              int64_t *added, hfta_error *error);
+                              hfta_added *added, hfta_error *error);
 
 /// Follows the command of line `number` of the journal, whose object has the
 /// text `members` after its event.

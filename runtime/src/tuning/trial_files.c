@@ -122,7 +122,7 @@ static hfta_status no_memory(hfta_error *error) {
 /// it has none, or the job doesn't keep it.
 static int64_t best_steps(const hfta_study *study, const hfta_run *run) {
   return study->validation.keeps_best && run->best.level > 0
-             ? run->best.level * study->steps_per_epoch
+             ? hfta_study_steps(study, run->trial, run->best.level)
              : -1;
 }
 
@@ -250,7 +250,8 @@ hfta_status hfta_trial_files_load_judged(const char *folder,
     return hfta_fail(&instance->error, HFTA_INVALID_INPUT,
                      "trial %lld hasn't been evaluated yet",
                      (long long)study->runs[run].trial);
-  int64_t steps = scored->epoch * study->steps_per_epoch;
+  int64_t steps =
+      hfta_study_steps(study, study->runs[run].trial, scored->epoch);
   bool is_best = study->runs[run].best_file == steps;
   hfta_status status =
       hfta_trial_file_path(&path, folder, study, run, is_best ? "best" : "step",
@@ -287,7 +288,7 @@ void hfta_trial_files_cut(const char *folder, hfta_study *study, bool removes) {
     int64_t epoch = hfta_study_done_epoch(run);
     if (study->rows[run->trial].has_leg)
       epoch = hfta_study_next_epoch(study, i, epoch);
-    int64_t most = epoch * study->steps_per_epoch;
+    int64_t most = hfta_study_steps(study, run->trial, epoch);
     while (run->file_count > 0 && run->files[run->file_count - 1] > most) {
       --run->file_count;
       if (removes)
@@ -336,7 +337,8 @@ void hfta_trial_files_tidy(const char *folder, hfta_study *study,
                            bool removes) {
   for (int64_t i = 0; i < study->trial_count * study->fold_count; ++i) {
     hfta_run *run = &study->runs[i];
-    int64_t evaluated = hfta_study_last_epoch(run) * study->steps_per_epoch;
+    int64_t evaluated =
+        hfta_study_steps(study, run->trial, hfta_study_last_epoch(run));
     int64_t kept = 0;
     for (int64_t j = 0; j < run->file_count; ++j) {
       int64_t steps = run->files[j];

@@ -19,7 +19,9 @@ static hfta_status test(hfta_tuner *self) {
   if (!self->has_test || best == HFTA_NO_TRIAL)
     return HFTA_OK;
   double loss = 0, metric = 0;
-  hfta_status status = hfta_instance_set_live(self->instance, &slot, 1);
+  hfta_status status = hfta_tuner_use_array(self, study->rows[best].array);
+  if (status == HFTA_OK)
+    status = hfta_instance_set_live(self->instance, &slot, 1);
   for (int64_t fold = 0; fold < study->fold_count && status == HFTA_OK;
        ++fold) {
     bool stopped;
@@ -51,7 +53,7 @@ static int64_t count_ended(const hfta_study *study) {
 static void report(hfta_tuner *self) {
   const hfta_study *study = self->study;
   int64_t best = hfta_study_best(study);
-  int64_t epoch = self->cohort.steps / study->steps_per_epoch;
+  int64_t epoch = self->cohort.steps / hfta_tuner_steps_per_epoch(self);
   char text[32], leader[96] = "";
   if (best != HFTA_NO_TRIAL) {
     double score = hfta_study_score(study, best);
@@ -82,7 +84,7 @@ static hfta_status train_cohort(hfta_tuner *self) {
 static hfta_status ask_for_more(hfta_tuner *self) {
   int64_t wanted = self->options->trials > 0 ? self->options->trials
                                              : self->program->search->trials;
-  int64_t present = self->study->sampled_trials, added;
+  int64_t present = self->study->sampled_trials;
   if (wanted == present || (wanted < present && self->options->trials == 0))
     return HFTA_OK;
   if (wanted < present)
@@ -93,32 +95,49 @@ static hfta_status ask_for_more(hfta_tuner *self) {
   const hfta_request more = {.kind = HFTA_REQUEST_MORE,
                              .count = wanted - present};
   hfta_error reason;
+  hfta_added added = {.count = 0};
   hfta_status status = hfta_tuner_ask(self, &more, &added, &reason);
+  hfta_added_free(&added);
   return status == HFTA_OK && reason.code != HFTA_OK
              ? hfta_fail(self->error, reason.code, "%s", reason.message)
              : status;
 }
 
-/// Waits for requests, if there may be any. Else the search stops: trials are
-/// paused.
+/// Returns a note about what trials wait for, of whose legs none can be
+/// trained; NULL if they wait for nothing that a request could bring.
+static const char *find_missing(const hfta_study *study) {
+  for (int64_t i = 0; i < study->trial_count; ++i)
+    if (study->rows[i].is_paused)
+      return "all trials that are left are paused: --control takes requests to "
+             "resume them";
+  for (int64_t i = 0; i < study->trial_count; ++i)
+    if (hfta_study_awaits_score(study, i))
+      return "trials wait for scores from outside: --control takes requests "
+             "'tell'";
+  return hfta_study_unknown_trials(study) > 0
+             ? "trials wait for settings: --control takes requests 'add'"
+             : NULL;
+}
+
+/// Waits for requests, if there may be any. Else the search stops, since trials
+/// wait for some.
 static hfta_status wait_for_requests(hfta_tuner *self) {
   enum { MILLISECONDS = 100 };
   const hfta_train_options *train = self->options->train;
-  bool is_paused = false;
-  for (int64_t i = 0; i < self->study->trial_count; ++i)
-    is_paused |= self->study->rows[i].is_paused;
-  if (!is_paused && !self->is_held_open)
+  const char *missing = find_missing(self->study);
+  if (!missing && !self->is_held_open)
     return hfta_fail(self->error, HFTA_INVALID_INPUT,
                      "the search isn't over, but none of its trials can go on: "
                      "its journal lacks an evaluation");
   if (!self->is_controlled) {
-    hfta_progress_note(&self->progress,
-                       "all trials that are left are paused: --control takes "
-                       "requests to resume them");
+    hfta_progress_note(&self->progress, "%s", missing);
     self->stops = true;
     return HFTA_OK;
   }
+  double before = hfta_now();
   hfta_status status = hfta_tuner_steer(self, MILLISECONDS);
+  // It isn't time spent computing.
+  self->begin += hfta_now() - before;
   int64_t wish =
       train->should_stop && train->should_stop(train->should_stop_argument);
   if (status == HFTA_OK)
@@ -138,15 +157,31 @@ static hfta_status train_all(hfta_tuner *self) {
   return status;
 }
 
+/// Says in how many slots trials are trained, and with which batches.
+static void announce_slots(hfta_tuner *self) {
+  const hfta_study *study = self->study;
+  int64_t arrays = self->arrays[0]->search->array_count;
+  if (arrays > 1)
+    hfta_progress_note(&self->progress,
+                       "%s: %lld trials in %lld arrays, which take turns, "
+                       "%d threads",
+                       self->program->name, (long long)study->trial_count,
+                       (long long)arrays,
+                       hfta_instance_threads(self->instance));
+  else
+    hfta_progress_note(
+        &self->progress,
+        "%s: %lld trials in %lld slots, batch %lld, %lld steps an epoch, "
+        "%d threads",
+        self->program->name, (long long)study->trial_count,
+        (long long)self->program->copies, (long long)self->program->batch,
+        (long long)study->steps_per_epoch[0],
+        hfta_instance_threads(self->instance));
+}
+
 static void announce(hfta_tuner *self) {
   const hfta_study *study = self->study;
-  hfta_progress_note(
-      &self->progress,
-      "%s: %lld trials in %lld slots, batch %lld, %lld steps an epoch, "
-      "%d threads",
-      self->program->name, (long long)study->trial_count,
-      (long long)self->program->copies, (long long)self->program->batch,
-      (long long)study->steps_per_epoch, hfta_instance_threads(self->instance));
+  announce_slots(self);
   hfta_progress_note(
       &self->progress,
       "data: %lld samples to train, %lld for validation, %lld to test",
@@ -209,19 +244,13 @@ hfta_status hfta_tune(hfta_instance *instance,
                       const hfta_tuner_options *options,
                       hfta_tuner_result *result) {
   *result = (hfta_tuner_result){.test_loss = NAN, .test_metric = NAN};
-  hfta_tuner self = {
-      .instance = instance,
-      .program = hfta_instance_program(instance),
-      .options = options,
-      .result = result,
-      .folder = options->train->checkpoint,
-      .lock = {.descriptor = -1},
-      .team = {.communicator = hfta_instance_communicator(instance)},
-      .begin = hfta_now(),
-      .error = hfta_instance_error(instance)};
+  hfta_tuner self;
+  hfta_tuner_init(&self, instance, options, result);
   hfta_status status = hfta_tuner_prepare(&self);
   if (status == HFTA_OK)
     status = run(&self);
+  if (status != HFTA_OK)
+    result->error = *self.error;
   hfta_progress_end(&self.progress);
   result->study = self.study;
   self.study = NULL;

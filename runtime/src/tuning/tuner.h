@@ -15,11 +15,22 @@
 #include "hfta/trainer.h"
 #include "tuning/study.h"
 
+/// Closes the instance that is open, and opens one of the program of another
+/// array of the search, with the same communicator. `*out` becomes NULL after a
+/// failure.
+typedef hfta_status hfta_open_array(void *argument, int64_t array,
+                                    hfta_instance **out, hfta_error *error);
+
 typedef struct hfta_tuner_options {
   /// Folder, data, progress and stops, as for hfta_train. `epochs` is the
   /// length of a trial that goes all the way.
   const hfta_train_options *train;
-  int64_t trials;      ///< number of trials; 0: the job's
+  /// The programs of the search's arrays, which take turns; they must outlive
+  /// the result. NULL: the instance's program is the only one.
+  const hfta_program *const *arrays;
+  hfta_open_array *open_array; ///< needed if there are several
+  void *open_argument;         ///< the argument of open_array
+  int64_t trials;              ///< number of trials; 0: the job's
   const char *control; ///< path of a socket for requests, or "-" for the
                        ///< standard streams; NULL: none (control.h, request.h)
 } hfta_tuner_options;
@@ -35,11 +46,14 @@ typedef struct hfta_tuner_result {
   /// The means of loss and metric of the best trial's weights over the test
   /// data; NaN without test data, or if the search isn't over.
   double test_loss, test_metric;
+  hfta_error error; ///< after a failure, since the instance may be gone then
 } hfta_tuner_result;
 
 /// Trains the trials of a program with a search until it is over, or is to
-/// stop. Fills `*result` in any case. With a folder for checkpoints, the search
-/// goes on from what the folder has if the options say so.
+/// stop. Fills `*result` in any case. `instance` is of the first array; if
+/// there are several, another one may be open afterwards. With a folder for
+/// checkpoints, the search goes on from what the folder has if the options say
+/// so.
 hfta_status hfta_tune(hfta_instance *instance,
                       const hfta_tuner_options *options,
                       hfta_tuner_result *result);
@@ -53,6 +67,7 @@ typedef struct hfta_replay_result {
   bool has_file;       ///< whether the folder has a state after these epochs
   bool is_equal;       ///< whether that state was equal, byte for byte
   bool interrupted;    ///< should_stop returned true
+  hfta_error error;    ///< as in hfta_tuner_result
 } hfta_replay_result;
 
 /// Trains one run of a saved search alone: from initial weights, by the lineage

@@ -19,13 +19,19 @@ typedef struct hfta_cohort {
   int64_t count;
   int64_t steps; ///< steps that they have done
   int64_t fold;
-  bool *leaves; ///< which runs have left it
-  int64_t left; ///< how many
+  int64_t array; ///< the array in whose slots they are
+  bool *leaves;  ///< which runs have left it
+  int64_t left;  ///< how many
 } hfta_cohort;
 
 typedef struct hfta_tuner {
+  /// The programs of the search's arrays, and which of them has the turn, with
+  /// its instance and its program.
+  const hfta_program *const *arrays;
+  int64_t array;
   hfta_instance *instance;
   const hfta_program *program;
+  const hfta_program *only; ///< `arrays` points to it if there is one array
   const hfta_tuner_options *options;
   hfta_tuner_result *result;
   hfta_study *study;
@@ -52,12 +58,26 @@ typedef struct hfta_tuner {
   bool is_controlled;    ///< whether clients can, to the first rank
   bool is_held_open;     ///< whether the search waits for requests at its end
   struct hfta_log_file *log; ///< NULL: there is no log
-  size_t published;  ///< bytes of the journal's new lines that clients have got
-  hfta_error *error; ///< the instance's
+  size_t published; ///< bytes of the journal's new lines that clients have got
+  int64_t steps_per_epoch[HFTA_MOST_ARRAYS]; ///< each array's, by the data
+  hfta_error *error;                         ///< the instance's, or `own_error`
+  hfta_error own_error;                      ///< why no instance is open
 } hfta_tuner;
 
-/// Checks options, and opens the data.
+/// Makes the tuner of an open instance of the first array.
+void hfta_tuner_init(hfta_tuner *self, hfta_instance *instance,
+                     const hfta_tuner_options *options,
+                     hfta_tuner_result *result);
+
+/// Checks options, allocates memory, and opens the data.
+hfta_status hfta_tuner_begin(hfta_tuner *self);
+
+/// Opens the data for the program that has the turn.
 hfta_status hfta_tuner_open_data(hfta_tuner *self);
+void hfta_tuner_close_data(hfta_tuner *self);
+
+/// Gives an array the turn: closes instance and data of the one that had it.
+hfta_status hfta_tuner_use_array(hfta_tuner *self, int64_t array);
 /// Opens data, folder and journal, and begins the study.
 hfta_status hfta_tuner_prepare(hfta_tuner *self);
 /// Releases what hfta_tuner_prepare has opened, also after a failure.
@@ -65,6 +85,9 @@ void hfta_tuner_close(hfta_tuner *self);
 
 /// Divides the data for a fold, unless they are.
 hfta_status hfta_tuner_divide(hfta_tuner *self, int64_t fold);
+
+/// Returns the steps per epoch of the cohort's runs.
+int64_t hfta_tuner_steps_per_epoch(const hfta_tuner *self);
 
 /// Returns the time spent computing so far, in seconds.
 double hfta_tuner_seconds(const hfta_tuner *self);

@@ -100,8 +100,8 @@ def main():
             job = folder / f"example-{count}.hfta"
             job.write_text(complete(block))
             words = [job.name]
-        # These may have several jobs, which --emit=import refuses.
-        several = block.startswith("train")
+        # These may have several jobs, or arrays, which --emit=import refuses.
+        several = re.search("^train ", block, re.MULTILINE)
         output = ["--plan"] if several else ["--emit=import", "-o", "out.mlir"]
         run([hftac, *words, *output], folder, block)
     print(f"{count} examples")

@@ -118,7 +118,8 @@ static std::string infoOf(const FakeStages &program) {
   char *text = nullptr;
   size_t size = 0;
   FILE *file = open_memstream(&text, &size);
-  EXPECT_EQ(hfta_write_info_json(program.get(), 1, file, nullptr), HFTA_OK);
+  const hfta_program *only = program.get();
+  EXPECT_EQ(hfta_write_info_json(&only, 1, file, nullptr), HFTA_OK);
   fclose(file);
   std::string json(text, size);
   free(text);

@@ -2,7 +2,10 @@
 
 #include "TuningTest.h"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
+#include <sstream>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
@@ -194,6 +197,14 @@ TEST_F(Control, RefusesWhatCantBeFollowed) {
        "'seed' is missing in number 0"},
       {R"({"id":0,"command":"add","settings":[]})", "at least one object"},
       {R"({"id":0,"command":"more","count":0})", "at least 1"},
+      {R"({"id":0,"command":"ask"})", "'ask' needs 'count'"},
+      {R"({"id":0,"command":"tell","trial":0,"at":1})", "'tell' needs 'score'"},
+      {R"({"id":0,"command":"tell","trial":0,"at":0,"score":1})",
+       "'at': expected a whole number of epochs"},
+      {R"({"id":0,"command":"tell","trial":0,"at":1,"score":"good"})",
+       "'score': expected a number"},
+      {R"({"id":0,"command":"tell","trial":0,"at":1,"score":1})",
+       "the search finds its scores itself"},
       {R"({"id":0,"command":"end","now":1})", "true or false"}};
   SearchOptions options;
   options.trials = 3;
@@ -229,7 +240,7 @@ TEST_F(Control, RefusesWhatCantBeFollowed) {
   expectJournalIsTrue(options, outcome);
 }
 
-TEST_F(Control, FollowsManyRandomRequests) {
+TEST_F(Control, FollowsManyRandomRequestsOfTwoClients) {
   for (uint32_t rule : {HFTA_RULE_NONE, HFTA_RULE_HALVING, HFTA_RULE_PERCENTILE,
                         HFTA_RULE_ASHA, HFTA_RULE_POPULATION}) {
     SCOPED_TRACE("rule " + std::to_string(rule));
@@ -242,7 +253,13 @@ TEST_F(Control, FollowsManyRandomRequests) {
       return std::to_string(random() % static_cast<unsigned>(below));
     };
     int sent = 0;
-    SearchOutcome outcome = searchAnd(options, [&](Client &client, int64_t) {
+    std::unique_ptr<Client> second;
+    SearchOutcome outcome = searchAnd(options, [&](Client &first, int64_t) {
+      if (!second)
+        second = std::make_unique<Client>(folder.path("socket"));
+      for (std::string &answer : second->readAnswers())
+        answers.push_back(std::move(answer));
+      Client &client = random() % 2 ? first : *second;
       if (sent == 0)
         client.send(R"({"command":"hold"})");
       if (sent == 100)
@@ -287,6 +304,131 @@ TEST_F(Control, FollowsManyRandomRequests) {
     removeAll(folder.path("search"));
     answers.clear();
   }
+}
+
+/// A score from outside, which no loss leads to.
+static double outsideScore(int trial, int epoch) {
+  return trial == 4 ? NAN : trial * 3 % 5 + epoch / 100.0;
+}
+
+TEST_F(Control, TakesSettingsAndScoresFromOutside) {
+  SearchOptions options;
+  options.trials = 5;
+  options.epochs = 4;
+  options.rule.eta = 2;
+  options.sampler.kind = HFTA_SAMPLER_EXTERNAL;
+  options.validation.is_external = 1;
+  options.validation.direction = options.rule.direction = HFTA_MAXIMIZE;
+  size_t seen = 0;
+  std::vector<std::pair<int, int>> told;
+  SearchOutcome outcome = searchAnd(options, [&](Client &client,
+                                                 int64_t number) {
+    if (number == 0) {
+      client.send(R"({"id":1,"command":"add","settings":)"
+                  R"([{"lr":0.1,"seed":1},{"lr":0.2,"seed":2}]})");
+      client.send(R"({"id":2,"command":"more","count":1})");
+      client.send(R"({"id":3,"command":"ask","count":1})");
+      client.send(R"({"id":4,"command":"tell","trial":0,"at":1,"score":1})");
+      client.send(R"({"id":5,"command":"add","settings":)"
+                  R"([{"lr":0.3,"seed":1},{"lr":0.4,"seed":2},)"
+                  R"({"lr":0.5,"seed":1},{"lr":0.6,"seed":2}]})");
+      client.send(R"({"id":6,"command":"add","settings":)"
+                  R"([{"lr":0.3,"seed":1},{"lr":0.4,"seed":2},)"
+                  R"({"lr":0.5,"seed":1}]})");
+    }
+    for (; seen < client.events.size(); ++seen) {
+      const std::string &event = client.events[seen];
+      int epoch = 0;
+      size_t list = event.find("\"trials\":[");
+      if (sscanf(event.c_str(), R"({"event":"evaluated","fold":0,"epoch":%d)",
+                 &epoch) != 1)
+        continue;
+      std::stringstream trials(event.substr(list + 10));
+      int trial;
+      for (char next = ','; next == ',' && trials >> trial; trials >> next) {
+        double score = outsideScore(trial, epoch);
+        std::string text =
+            std::isnan(score) ? "\"nan\"" : std::to_string(score);
+        std::string tell =
+            R"("command":"tell","trial":)" + std::to_string(trial) +
+            ",\"at\":" + std::to_string(epoch) + ",\"score\":" + text + "}";
+        // Nobody is asked for scores between the levels 1, 2 and 4.
+        if (epoch == 3) {
+          client.send(R"({"id":7,)" + tell);
+          continue;
+        }
+        client.send("{" + tell);
+        client.send(R"({"id":9,)" + tell);
+        told.emplace_back(trial, epoch);
+      }
+    }
+  });
+  ASSERT_EQ(outcome.status, HFTA_OK) << outcome.message;
+  EXPECT_TRUE(answered(1, "\"trials\":[0,1]"));
+  EXPECT_TRUE(answered(2, "the sampler is external"));
+  EXPECT_TRUE(answered(3, "the sampler is external"));
+  EXPECT_TRUE(answered(4, "trial 0 doesn't wait for a score after epoch 1"));
+  EXPECT_TRUE(answered(7, "trial 3 doesn't wait for a score after epoch 3"));
+  EXPECT_TRUE(answered(5, "3 trials wait for settings, got 4"));
+  EXPECT_TRUE(answered(6, "\"trials\":[2,3,4]"));
+  EXPECT_TRUE(answered(9, "doesn't wait for a score"));
+  // The scores are 0, 3, 1, 4 and NaN: the best two go on, then the best one.
+  std::vector<std::pair<int, int>> expected = {{0, 1}, {1, 1}, {2, 1}, {3, 1},
+                                               {4, 1}, {1, 2}, {3, 2}, {3, 4}};
+  std::sort(expected.begin(), expected.end());
+  std::sort(told.begin(), told.end());
+  told.erase(std::unique(told.begin(), told.end()), told.end());
+  EXPECT_EQ(told, expected);
+  EXPECT_EQ(outcome.best, 3);
+  expectJournalIsTrue(options, outcome);
+}
+
+TEST_F(Control, AsksForTrialsBeforeTheyBegin) {
+  SearchOptions options;
+  options.trials = 3;
+  options.epochs = 2;
+  bool begun = false;
+  size_t seen = 0;
+  SearchOutcome outcome = searchAnd(options, [&](Client &client,
+                                                 int64_t number) {
+    if (number == 0) {
+      client.send(R"({"id":1,"command":"hold"})");
+      client.send(R"({"id":2,"command":"ask","count":2})");
+    }
+    if (answers.size() == 2 && !begun) {
+      begun = true;
+      client.send(R"({"id":3,"command":"set","trials":[3],"set":{"lr":0.25}})");
+      client.send(R"({"id":4,"command":"resume","trials":[3]})");
+      client.send(R"({"id":5,"command":"stop","trials":[4]})");
+    }
+    for (; seen < client.events.size(); ++seen)
+      if (client.events[seen].find(R"("epoch":2,"trials":[3])") !=
+          std::string::npos)
+        client.send(R"({"id":6,"command":"end"})");
+  });
+  ASSERT_EQ(outcome.status, HFTA_OK) << outcome.message;
+  EXPECT_TRUE(answered(2, R"("trials":[3,4],"settings":[{"lr":)"));
+  for (int id = 3; id <= 6; ++id)
+    EXPECT_TRUE(answered(id, "\"ok\":true")) << id;
+  ASSERT_EQ(outcome.scores.size(), 5u);
+  EXPECT_TRUE(std::isfinite(outcome.scores[3]));
+  EXPECT_TRUE(std::isnan(outcome.scores[4]));
+  expectJournalIsTrue(options, outcome);
+}
+
+TEST_F(Control, StopsWhereNobodyCanGiveWhatIsMissing) {
+  SearchOptions options;
+  options.trials = 2;
+  options.epochs = 2;
+  options.validation.is_external = 1;
+  SearchRun run;
+  run.folder = folder.path("search");
+  SearchOutcome outcome = search(options, run);
+  ASSERT_EQ(outcome.status, HFTA_OK) << outcome.message;
+  EXPECT_EQ(outcome.best, HFTA_NO_TRIAL);
+  EXPECT_GT(outcome.trainedSteps, 0);
+  run.resume = true;
+  EXPECT_EQ(search(options, run).trainedSteps, 0);
 }
 
 TEST_F(Control, GivesMoreTrialsToASavedSearch) {

@@ -3,10 +3,12 @@
 #include "TuningTest.h"
 
 #include <cmath>
+#include <deque>
 
 /// Returns a search with each rule, and others with what else matters.
-static std::vector<SearchOptions> listSearches() {
-  std::vector<SearchOptions> all;
+static std::deque<SearchOptions> listSearches() {
+  // References to its elements stay valid.
+  std::deque<SearchOptions> all;
   for (uint32_t kind :
        {HFTA_RULE_NONE, HFTA_RULE_HALVING, HFTA_RULE_HYPERBAND, HFTA_RULE_ASHA,
         HFTA_RULE_PERCENTILE, HFTA_RULE_POPULATION}) {
@@ -34,6 +36,13 @@ static std::vector<SearchOptions> listSearches() {
   SearchOptions &patient = all.emplace_back(folds);
   patient.diverges = true;
   patient.validation.patience = 1;
+  all.emplace_back().isPacked = true;
+  all.back().validation.keeps_best = 1;
+  all.emplace_back().isPacked = true;
+  all.back().rule.kind = HFTA_RULE_ASHA;
+  SearchOptions &packed = all.emplace_back(folds);
+  packed.isPacked = true;
+  packed.trials = 5;
   SearchOptions &population = all.emplace_back();
   population.rule.kind = HFTA_RULE_POPULATION;
   population.rule.every = 2;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,46 +51,112 @@ static bool asks(void *argument) {
   return true;
 }
 
-/// Lets a program search.
-static void addSearch(hfta_program &program, const SearchOptions &options,
-                      std::vector<hfta_search_setting> &settings,
-                      hfta_search &search) {
-  hfta_search_setting rate = {};
-  rate.name = "lr";
-  rate.distribution = HFTA_LOG_UNIFORM;
-  rate.low = 0.01;
-  rate.high = options.diverges ? 1e30 : 1;
-  rate.zip = HFTA_NO_ZIP;
-  hfta_search_setting seed = rate;
-  seed.name = "seed";
-  seed.distribution = HFTA_INTEGERS;
-  seed.low = 1;
-  seed.high = 50;
-  settings = {rate, seed};
-  if (options.program.curvature) {
-    hfta_search_setting damping = rate, period = seed;
-    damping.name = "damping";
-    damping.high = 1;
-    period.name = "factor_every";
-    settings.insert(settings.end(), {damping, period});
+namespace {
+
+/// The programs of a search's arrays, of which one has an instance.
+class Arrays {
+public:
+  Arrays(const SearchOptions &options, int64_t slots, int threads)
+      : threads(threads), instance(nullptr, hfta_instance_destroy) {
+    fake_options made = options.program;
+    made.copies = slots;
+    int count = options.isPacked ? 4 : 1;
+    for (int array = 0; array < count; ++array) {
+      if (options.isPacked) {
+        made.micro_batches = array < 2 ? 1 : 2;
+        made.cosine = array % 2;
+      }
+      programs.push_back(makeProgram(made));
+      addSearch(options, count, array);
+      pointers.push_back(programs.back().get());
+    }
+    instance = makeInstance(pointers.front(), threads);
   }
-  search = {settings.data(), static_cast<int64_t>(settings.size()),
-            options.trials,  options.sampler,
-            options.rule,    nullptr};
-  program.validation = options.validation;
-  program.search = &search;
-  program.epochs = options.epochs;
-}
+
+  /// Lets a tuner use the arrays.
+  void give(hfta_tuner_options &tuner) {
+    tuner.arrays = pointers.data();
+    tuner.open_array = [](void *argument, int64_t array, hfta_instance **out,
+                          hfta_error *) {
+      auto *self = static_cast<Arrays *>(argument);
+      self->instance.reset();
+      self->instance = makeInstance(self->pointers[array], self->threads);
+      *out = self->instance.get();
+      return HFTA_OK;
+    };
+    tuner.open_argument = this;
+  }
+
+  hfta_instance *get() { return instance.get(); }
+
+private:
+  static std::vector<hfta_search_setting>
+  makeSettings(const SearchOptions &options, int array) {
+    static const double batches[] = {1, 2}, schedules[] = {0, 1};
+    static const char *const labels[] = {"constant", "cosine"};
+    hfta_search_setting rate = {};
+    rate.name = "lr";
+    rate.distribution = HFTA_LOG_UNIFORM;
+    rate.low = 0.01;
+    rate.high = options.diverges ? 1e30 : 1;
+    rate.zip = HFTA_NO_ZIP;
+    hfta_search_setting seed = rate;
+    seed.name = "seed";
+    seed.distribution = HFTA_INTEGERS;
+    seed.low = 1;
+    seed.high = 50;
+    std::vector<hfta_search_setting> settings = {rate, seed};
+    if (options.program.curvature) {
+      hfta_search_setting damping = rate, period = seed;
+      damping.name = "damping";
+      damping.high = 1;
+      period.name = "factor_every";
+      settings.insert(settings.end(), {damping, period});
+    }
+    if (options.isPacked) {
+      hfta_search_setting parts = {};
+      parts.name = "micro_batches";
+      parts.distribution = HFTA_CHOICE;
+      parts.is_packed = 1;
+      parts.choices = batches;
+      parts.choice_count = 2;
+      parts.zip = HFTA_NO_ZIP;
+      parts.own = batches[array / 2];
+      hfta_search_setting schedule = parts;
+      schedule.name = "schedule";
+      schedule.choices = schedules;
+      schedule.labels = labels;
+      schedule.own = schedules[array % 2];
+      settings.insert(settings.end(), {parts, schedule});
+    }
+    return settings;
+  }
+
+  /// Lets the last program search.
+  void addSearch(const SearchOptions &options, int count, int array) {
+    hfta_program &program = *programs.back();
+    settings.push_back(makeSettings(options, array));
+    searches.push_back(
+        {settings.back().data(), static_cast<int64_t>(settings.back().size()),
+         options.trials, options.sampler, options.rule, count, array, nullptr});
+    program.validation = options.validation;
+    program.search = &searches.back();
+    program.epochs = options.epochs;
+  }
+
+  int threads;
+  std::deque<std::vector<hfta_search_setting>> settings;
+  std::deque<hfta_search> searches;
+  std::vector<ProgramPointer> programs;
+  std::vector<const hfta_program *> pointers;
+  InstancePointer instance;
+};
+
+} // namespace
 
 SearchOutcome Tuning::search(const SearchOptions &options,
                              const SearchRun &run) {
-  fake_options made = options.program;
-  made.copies = run.slots;
-  ProgramPointer program = makeProgram(made);
-  std::vector<hfta_search_setting> settings;
-  hfta_search search;
-  addSearch(*program, options, settings, search);
-  InstancePointer instance = makeInstance(program.get(), run.threads);
+  Arrays arrays(options, run.slots, run.threads);
   Questions questions{run};
   hfta_train_options train = {};
   train.data_root = data.root.c_str();
@@ -100,12 +167,14 @@ SearchOutcome Tuning::search(const SearchOptions &options,
   train.should_stop_argument = &questions;
   hfta_tuner_options tuner = {};
   tuner.train = &train;
+  arrays.give(tuner);
   tuner.trials = run.trials;
   tuner.control = run.control.empty() ? nullptr : run.control.c_str();
   hfta_tuner_result result;
   SearchOutcome outcome;
-  outcome.status = hfta_tune(instance.get(), &tuner, &result);
-  outcome.message = hfta_instance_message(instance.get());
+  outcome.status = hfta_tune(arrays.get(), &tuner, &result);
+  if (outcome.status != HFTA_OK)
+    outcome.message = result.error.message;
   outcome.interrupted = result.interrupted;
   outcome.trainedSteps = result.trained_steps;
   outcome.testLoss = result.test_loss;
@@ -170,20 +239,15 @@ std::vector<std::string> Tuning::decisions(const std::string &path) {
 hfta_replay_result Tuning::replay(const SearchOptions &options,
                                   const std::string &path, int64_t trial,
                                   int64_t fold) {
-  fake_options made = options.program;
-  made.copies = 2;
-  ProgramPointer program = makeProgram(made);
-  std::vector<hfta_search_setting> settings;
-  hfta_search search;
-  addSearch(*program, options, settings, search);
-  InstancePointer instance = makeInstance(program.get());
+  Arrays arrays(options, 2, 1);
   hfta_train_options train = {};
   train.data_root = data.root.c_str();
   train.checkpoint = path.c_str();
   hfta_tuner_options tuner = {};
   tuner.train = &train;
+  arrays.give(tuner);
   hfta_replay_result result;
-  EXPECT_EQ(hfta_replay(instance.get(), &tuner, trial, fold, &result), HFTA_OK)
-      << hfta_instance_message(instance.get());
+  EXPECT_EQ(hfta_replay(arrays.get(), &tuner, trial, fold, &result), HFTA_OK)
+      << result.error.message;
   return result;
 }

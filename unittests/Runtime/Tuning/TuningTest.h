@@ -21,6 +21,9 @@ struct SearchOptions {
   hfta_validation validation = {};
   /// Whether high learning rates, with which trials diverge, are drawn.
   bool diverges = false;
+  /// Whether the search chooses among micro-batches and schedules, too, which
+  /// need four arrays.
+  bool isPacked = false;
 
   SearchOptions();
 };

@@ -295,7 +295,10 @@ struct Describe {
     archive.field("high", setting.high);
     archive.field("step", setting.step);
     archive.field("choices", setting.choices);
+    archive.field("labels", setting.labels);
     archive.field("zip", setting.zip);
+    archive.field("packed", setting.isPacked);
+    archive.field("own", setting.own);
   }
   template <typename Archive>
   void operator()(Archive &archive, SearchSampler &sampler) const {
@@ -316,6 +319,8 @@ struct Describe {
     archive.record("sampler", search.sampler, *this);
     archive.record("rule", search.rule, *this);
     archive.records("settings", search.settings, *this);
+    archive.field("arrays", search.arrays);
+    archive.field("array", search.array);
   }
   template <typename Archive>
   void operator()(Archive &archive, Precision &precision) const {
@@ -344,6 +349,8 @@ struct Describe {
     archive.field("metric_is_share", job.metricIsShare);
     archive.field("metric_is_higher_better", job.metricIsHigherBetter);
     archive.field("scores_by_metric", job.scoresByMetric);
+    archive.field("scores_are_external", job.scoresAreExternal);
+    archive.field("external_is_higher_better", job.externalIsHigherBetter);
     archive.record("search", job.search, *this);
     for (const SettingInfo *setting : getSettings())
       archive.setting(*setting, job);

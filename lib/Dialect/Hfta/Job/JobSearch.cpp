@@ -20,6 +20,10 @@ bool Job::isSearched(StringRef name) const {
          });
 }
 
+std::string SearchSetting::getOwnText() const {
+  return labels.empty() ? printNumber(own) : labels[static_cast<size_t>(own)];
+}
+
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
@@ -56,6 +60,11 @@ std::string hfta::checkValidation(const Job &job) {
     return "'validation_folds' needs a search";
   if (job.scoresByMetric && job.metric.empty())
     return "'scores_by_metric' needs a metric";
+  if (job.scoresAreExternal &&
+      (!job.hasSearch() || job.scoresByMetric || job.keep != "last" ||
+       job.keepPatience > 0 || job.validationFolds > 0))
+    return "'scores_are_external' needs a search without 'scores_by_metric', "
+           "'keep', 'keep_patience' and 'validation_folds'";
   bool isUsed =
       job.scoresByMetric || job.keep != "last" || job.keepPatience > 0;
   if (isUsed && !job.hasValidation())
@@ -67,11 +76,23 @@ std::string hfta::checkValidation(const Job &job) {
 /// Checks a number that a search varies. Returns an error message, or an empty
 /// string.
 static std::string checkSearched(const Job &job, const SearchSetting &setting) {
-  if (setting.name != "seed" && !job.findHyperParameter(setting.name))
+  bool isNumber =
+      setting.name == "seed" || job.findHyperParameter(setting.name);
+  if (!isNumber && !setting.isPacked)
     return "the search varies '" + setting.name +
            "', which is no hyper-parameter";
   if (setting.distribution == HFTA_CHOICE && setting.choices.empty())
     return "the search has no choices for '" + setting.name + "'";
+  for (auto [index, choice] : llvm::enumerate(setting.choices))
+    if (!setting.labels.empty() && choice != static_cast<double>(index))
+      return "choices of '" + setting.name +
+             "' that have labels must be their indices";
+  if (!setting.labels.empty() &&
+      (!setting.isPacked || setting.labels.size() != setting.choices.size()))
+    return "'" + setting.name + "' must have a label for each choice";
+  if (setting.isPacked && (setting.distribution != HFTA_CHOICE ||
+                           !llvm::is_contained(setting.choices, setting.own)))
+    return "'own' of '" + setting.name + "' must be one of its choices";
   return "";
 }
 
@@ -89,6 +110,8 @@ std::string hfta::checkSearch(const Job &job) {
     return "a search needs a training with 'epochs' and validation data";
   if (search.settings.empty())
     return "the search varies nothing";
+  if (search.arrays < 1 || search.array < 0 || search.array >= search.arrays)
+    return "'array' of the search must be below 'arrays'";
   if (job.copies > search.sampler.trials)
     return "there must be at most as many copies as the search has trials";
   for (const SearchSetting &setting : search.settings)
@@ -102,8 +125,10 @@ std::string hfta::checkSearch(const Job &job) {
 //===----------------------------------------------------------------------===//
 
 static hfta_direction getDirection(const Job &job) {
-  return job.scoresByMetric && job.metricIsHigherBetter ? HFTA_MAXIMIZE
-                                                        : HFTA_MINIMIZE;
+  bool isHigherBetter = job.scoresAreExternal ? job.externalIsHigherBetter
+                        : job.scoresByMetric  ? job.metricIsHigherBetter
+                                              : false;
+  return isHigherBetter ? HFTA_MAXIMIZE : HFTA_MINIMIZE;
 }
 
 hfta_validation hfta::getValidation(const Job &job) {
@@ -113,6 +138,7 @@ hfta_validation hfta::getValidation(const Job &job) {
   validation.seed = job.validationSeed;
   validation.every = job.objectiveEvery;
   validation.by_metric = job.scoresByMetric;
+  validation.is_external = job.scoresAreExternal;
   validation.direction = getDirection(job);
   validation.keeps_best = job.keep == "best";
   validation.patience = job.keepPatience;
@@ -163,6 +189,8 @@ std::vector<hfta_search_setting> hfta::getSearchSettings(const Job &job) {
     row.choices = setting.choices.data();
     row.choice_count = static_cast<int64_t>(setting.choices.size());
     row.zip = setting.zip;
+    row.is_packed = setting.isPacked;
+    row.own = setting.own;
     settings.push_back(row);
   }
   return settings;

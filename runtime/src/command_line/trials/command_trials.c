@@ -32,7 +32,7 @@ int hfta_list_trials(const hfta_invocation *invocation) {
   hfta_saved_study saved;
   hfta_error error;
   hfta_status status =
-      hfta_saved_study_open(invocation->program, folder, NULL, &saved, &error);
+      hfta_saved_study_open(invocation->arrays, folder, NULL, &saved, &error);
   if (status == HFTA_OK && as_json)
     status = hfta_write_trials_json(stdout, saved.study, &error);
   else if (status == HFTA_OK)

@@ -28,14 +28,18 @@ static int print_outcome(const hfta_train_arguments *arguments,
 
 int hfta_replay_trial(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments,
-                      hfta_instance *instance) {
-  const hfta_tuner_options options = {.train = &arguments->options};
+                      hfta_instance **instance) {
+  hfta_array_opener opener = {invocation, arguments, instance};
+  const hfta_tuner_options options = {.train = &arguments->options,
+                                      .arrays = invocation->arrays,
+                                      .open_array = hfta_open_search_array,
+                                      .open_argument = &opener};
   int64_t fold = arguments->replay_fold < 0 ? 0 : arguments->replay_fold;
   hfta_replay_result result;
   hfta_status status =
-      hfta_replay(instance, &options, arguments->replay, fold, &result);
+      hfta_replay(*instance, &options, arguments->replay, fold, &result);
   if (status != HFTA_OK)
-    return hfta_report(invocation, status, hfta_instance_message(instance));
+    return hfta_report(invocation, status, result.error.message);
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
   int number = atomic_load(&interrupt->signal);
   if (result.interrupted)

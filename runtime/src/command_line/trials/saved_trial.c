@@ -2,6 +2,7 @@
 
 #include "command_line/trials/saved_trial.h"
 
+#include "command_line/jobs.h"
 #include "instance/instance_facts.h"
 #include "tuning/saved_study.h"
 #include "tuning/trial_files.h"
@@ -43,9 +44,31 @@ static hfta_status set_values(const hfta_study *study, int64_t run,
       hfta_study_values_at(study, study->runs[run].trial, scored->epoch);
   hfta_status status = HFTA_OK;
   for (int64_t i = 0; i < study->space.count && status == HFTA_OK; ++i)
-    status = hfta_instance_set_hyper_parameter(
-        instance, copy, study->space.settings[i].name, values[i]);
+    if (!study->space.settings[i].is_packed)
+      status = hfta_instance_set_hyper_parameter(
+          instance, copy, study->space.settings[i].name, values[i]);
   return status;
+}
+
+int hfta_choose_array(hfta_invocation *invocation,
+                      const hfta_trial_arguments *arguments,
+                      const char *folder) {
+  hfta_error error;
+  hfta_saved_study saved;
+  int64_t run;
+  hfta_status status =
+      hfta_saved_study_open(invocation->arrays, folder,
+                            invocation->ranks->communicator, &saved, &error);
+  if (status == HFTA_OK)
+    status = find_run(saved.study, arguments, &run, &error);
+  if (status == HFTA_OK)
+    hfta_set_program(
+        invocation,
+        invocation
+            ->arrays[saved.study->rows[saved.study->runs[run].trial].array]);
+  hfta_saved_study_close(&saved);
+  return status == HFTA_OK ? -1
+                           : hfta_report(invocation, status, error.message);
 }
 
 int hfta_load_trial(const hfta_invocation *invocation,
@@ -57,7 +80,7 @@ int hfta_load_trial(const hfta_invocation *invocation,
   hfta_saved_study saved;
   int64_t run;
   hfta_status status = hfta_saved_study_open(
-      invocation->program, folder, hfta_instance_communicator(instance), &saved,
+      invocation->arrays, folder, hfta_instance_communicator(instance), &saved,
       error);
   if (status == HFTA_OK && !losses)
     status =

@@ -5,6 +5,12 @@
 
 #include "command_line/trials/trial_arguments.h"
 
+/// Makes the program of the array that has trained the chosen trial of a folder
+/// the current one. Returns -1, or the exit code after an error message.
+int hfta_choose_array(hfta_invocation *invocation,
+                      const hfta_trial_arguments *arguments,
+                      const char *folder);
+
 /// Loads the weights by which the chosen trial of a folder is judged into a
 /// copy, and sets `*trial` to its number. Returns -1, or the exit code after an
 /// error message.

@@ -6,11 +6,11 @@
 #include "hfta/json.h"
 #include "hfta/program.h"
 
-/// Prints two or more lines about a program's search.
-void hfta_print_search(FILE *file, const hfta_program *program);
+/// Prints two or more lines about the search of these arrays' programs.
+void hfta_print_search(FILE *file, const hfta_program *const *arrays);
 
-/// Writes the key "search" and its object; nothing if the program has no
-/// search.
-void hfta_put_search(hfta_json_writer *writer, const hfta_program *program);
+/// Writes the key "search" and its object.
+void hfta_put_search(hfta_json_writer *writer,
+                     const hfta_program *const *arrays);
 
 #endif // HFTA_SRC_COMMAND_LINE_TRIALS_SEARCH_INFO_H

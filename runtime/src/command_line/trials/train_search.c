@@ -29,9 +29,9 @@ static void print_best(const hfta_invocation *invocation,
     hfta_metric_text(invocation->program, score, validation);
   else
     snprintf(validation, sizeof(validation), "%.5g", score);
-  printf("\nbest: trial %lld, validation %s %s", (long long)best,
-         study->validation.by_metric ? invocation->program->metric : "loss",
-         validation);
+  printf("\nbest: trial %lld, %s%s %s", (long long)best,
+         study->validation.is_external ? "" : "validation ",
+         hfta_study_score_name(study), validation);
   if (!isnan(result->test_loss)) {
     printf(", test loss %.5g", result->test_loss);
     if (*invocation->program->metric)
@@ -72,18 +72,37 @@ static void print_stop(const hfta_invocation *invocation,
   hfta_screen_end_output(invocation->screen);
 }
 
+hfta_status hfta_open_search_array(void *argument, int64_t array,
+                                   hfta_instance **out, hfta_error *error) {
+  const hfta_array_opener *self = argument;
+  const hfta_program *program = self->invocation->arrays[array];
+  hfta_workload workload = hfta_workload_of_all(program);
+  workload.communicator = self->invocation->ranks->communicator;
+  hfta_instance_destroy(*self->instance);
+  *self->instance = NULL;
+  hfta_status status = hfta_create_instance(
+      self->invocation, program, &workload, self->arguments->threads,
+      self->arguments->device, &self->arguments->spill, self->instance, error);
+  *out = *self->instance;
+  return status;
+}
+
 int hfta_train_search(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments,
-                      hfta_instance *instance) {
+                      hfta_instance **instance) {
+  hfta_array_opener opener = {invocation, arguments, instance};
   const hfta_tuner_options options = {.train = &arguments->options,
+                                      .arrays = invocation->arrays,
+                                      .open_array = hfta_open_search_array,
+                                      .open_argument = &opener,
                                       .trials = arguments->trials,
                                       .control = arguments->control};
   hfta_tuner_result result;
-  hfta_status status = hfta_tune(instance, &options, &result);
+  hfta_status status = hfta_tune(*instance, &options, &result);
   int code = (int)status;
   bool is_first = hfta_is_first_rank(invocation);
   if (status != HFTA_OK) {
-    hfta_report(invocation, status, hfta_instance_message(instance));
+    hfta_report(invocation, status, result.error.message);
   } else if (is_first) {
     if (result.stopped)
       print_stop(invocation, arguments, &result);
@@ -99,8 +118,7 @@ int hfta_train_search(const hfta_invocation *invocation,
     // launcher ends the others.
     int64_t nothing = 0;
     (void)hfta_communicator_max(invocation->ranks->communicator,
-                                "end of the search", &nothing,
-                                hfta_instance_error(instance));
+                                "end of the search", &nothing, &result.error);
     const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
     int number = atomic_load(&interrupt->signal);
     code = 128 + (number ? number : SIGUSR1);

@@ -2,6 +2,8 @@
 
 #include "command_line/trials/trial_arguments.h"
 
+#include "command_line/trials/search_commands.h"
+
 bool hfta_chooses_trial(const hfta_trial_arguments *arguments) {
   return arguments->best || arguments->trial >= 0;
 }
@@ -29,4 +31,22 @@ int hfta_check_trial(const hfta_invocation *invocation,
                              "'--best' or '--trial K'",
                              invocation->program->name);
   return -1;
+}
+
+int hfta_open_copy(const hfta_invocation *invocation,
+                   const hfta_trial_arguments *arguments,
+                   const hfta_workload *workload, int64_t threads,
+                   const char *device, const char *checkpoint,
+                   const hfta_spill_arguments *spill, int64_t copy,
+                   hfta_instance **out) {
+  int64_t trial;
+  *out = NULL;
+  int code =
+      hfta_open_instance(invocation, workload, threads, device, spill, out);
+  if (code >= 0)
+    return code;
+  return hfta_chooses_trial(arguments)
+             ? invocation->program->search->commands->load(
+                   invocation, arguments, checkpoint, *out, copy, &trial)
+             : hfta_load_copy(invocation, *out, checkpoint, copy);
 }

@@ -46,4 +46,15 @@ int hfta_check_trial(const hfta_invocation *invocation,
                      const hfta_trial_arguments *arguments,
                      const char *checkpoint);
 
+/// Opens an instance, and loads the weights of the chosen trial into a copy or,
+/// if none is chosen, the copy's own of a checkpoint, unless that is NULL. The
+/// caller destroys `*out`, also after a failure. Returns -1, or the exit code
+/// after an error message.
+int hfta_open_copy(const hfta_invocation *invocation,
+                   const hfta_trial_arguments *arguments,
+                   const hfta_workload *workload, int64_t threads,
+                   const char *device, const char *checkpoint,
+                   const hfta_spill_arguments *spill, int64_t copy,
+                   hfta_instance **out);
+
 #endif // HFTA_SRC_COMMAND_LINE_TRIALS_TRIAL_ARGUMENTS_H

@@ -43,7 +43,7 @@ enum { RANK, TRIAL, SCORE, EPOCHS, END, SETTINGS };
 static const char *heading(const hfta_study *study, int column) {
   static const char *const NAMES[] = {"rank", "trial", "", "epochs", "state"};
   if (column == SCORE)
-    return study->validation.by_metric ? study->program->metric : "loss";
+    return hfta_study_score_name(study);
   return column < SETTINGS ? NAMES[column]
                            : study->space.settings[column - SETTINGS].name;
 }
@@ -53,6 +53,7 @@ static const char *cell(const hfta_study *study, int64_t rank, int64_t trial,
                         int column, char buffer[CELL_BYTES]) {
   const double *values = hfta_study_values(study, trial);
   double score = hfta_study_score(study, trial);
+  const hfta_search_setting *setting;
   switch (column) {
   case RANK:
     snprintf(buffer, CELL_BYTES, "%lld", (long long)rank + 1);
@@ -61,7 +62,7 @@ static const char *cell(const hfta_study *study, int64_t rank, int64_t trial,
     snprintf(buffer, CELL_BYTES, "%lld", (long long)trial);
     return buffer;
   case SCORE:
-    if (hfta_study_scored_epochs(study, trial) == 0)
+    if (!hfta_study_has_score(study, trial))
       return "-";
     if (study->validation.by_metric)
       return hfta_metric_text(study->program, score, buffer);
@@ -81,6 +82,9 @@ static const char *cell(const hfta_study *study, int64_t rank, int64_t trial,
     // Six digits tell trials apart; `trials --json` has all of them.
     if (!values)
       return "-";
+    setting = &study->space.settings[column - SETTINGS];
+    if (setting->labels)
+      return setting->labels[(int64_t)values[column - SETTINGS]];
     snprintf(buffer, CELL_BYTES, "%.6g", values[column - SETTINGS]);
     return buffer;
   }
@@ -139,9 +143,7 @@ hfta_status hfta_write_trials_json(FILE *file, const hfta_study *study,
   hfta_json_to_file(&writer, file);
   hfta_json_begin_object(&writer);
   hfta_json_put_string(&writer, "job", study->program->name);
-  hfta_json_put_string(&writer, "score",
-                       study->validation.by_metric ? study->program->metric
-                                                   : "loss");
+  hfta_json_put_string(&writer, "score", hfta_study_score_name(study));
   hfta_json_put_boolean(&writer, "over", hfta_study_is_over(study));
   hfta_json_key(&writer, "trials");
   hfta_json_begin_array(&writer);

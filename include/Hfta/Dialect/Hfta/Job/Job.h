@@ -64,7 +64,16 @@ struct SearchSetting {
   uint32_t distribution = 0; ///< an index into getDistributionNames()
   double low = 0, high = 0, step = 0;
   std::vector<double> choices;
+  /// The texts of the choices, if they aren't numbers: `choices` then has their
+  /// indices.
+  std::vector<std::string> labels;
   int64_t zip = -1; ///< number of its group; -1: none
+  /// Whether each of the choices needs an array of copies of its own.
+  bool isPacked = false;
+  double own = 0; ///< if so, the choice of this job's array
+
+  /// Returns the text of the choice `own`.
+  std::string getOwnText() const;
 };
 
 /// How a search chooses the settings of its trials.
@@ -96,6 +105,9 @@ struct Search {
   SearchSampler sampler;
   SearchRule rule;
   std::vector<SearchSetting> settings; ///< in the order of the job
+  /// The number of arrays in which trials are trained, one for each combination
+  /// of the choices that need their own, and which of them this job is.
+  int64_t arrays = 1, array = 0;
 };
 
 /// A schedule of the learning rate or the damping.
@@ -194,6 +206,9 @@ struct Job {
   bool metricIsHigherBetter = true; ///< whether its larger values are better
   /// Whether validation scores are the metric's, rather than the loss.
   bool scoresByMetric = false;
+  /// Whether scores of a search's trials come from outside, and if so, whether
+  /// larger ones are better.
+  bool scoresAreExternal = false, externalIsHigherBetter = false;
   Search search;
 
   // The settings that Settings.def declares and describes. A setting that may

@@ -21,7 +21,7 @@ std::string checkValidation(const Job &job);
 std::string checkSearch(const Job &job);
 
 // The structs of hfta/search.h for a job. All but getValidation need a job that
-// has a search; texts and lists belong to the job.
+// has a search; texts and lists belong to the job. `labels` aren't filled.
 hfta_validation getValidation(const Job &job);
 hfta_sampler getSampler(const Job &job);
 /// Returns the rule, with the number of epochs as its units.
@@ -39,6 +39,8 @@ public:
                job.search.sampler.trials,
                getSampler(job),
                getRule(job),
+               job.search.arrays,
+               job.search.array,
                nullptr} {}
   SearchTable(const SearchTable &) = delete;
   SearchTable &operator=(const SearchTable &) = delete;
