@@ -125,9 +125,13 @@ class Check:
             expect_equal(sorted(last), [0, 1, 2], f"folds of {number}")
             expect_equal(trial["score"], (last[0] + last[1] + last[2]) / 3,
                          f"score of {number}")
-            for fold in last:
-                run(binary, "eval", "--trial", number, "--fold", fold, "--data",
-                    self.folder, "--checkpoint", found.folder)
+            for fold, loss in last.items():
+                command = ("eval", "--trial", number, "--fold", fold, "--data", self.folder,
+                           "--checkpoint", found.folder)
+                run(binary, *command)
+                expect_equal(run(binary, *command, "--validation"),
+                             f"trial {number}: validation loss {loss:.5g}\n",
+                             "validation data of a fold")
         expect_replays(binary, found, data=self.folder, folds=3)
         text = run(binary, "export", "--best", "-o", "fold.onnx", "--checkpoint",
                    found.folder, code=2, cwd=self.folder)

@@ -5,6 +5,7 @@
 #include "command_line/table.h"
 #include "command_line/trials/search_commands.h"
 #include "hfta/trainer.h"
+#include "training/evaluate.h"
 #include "training/progress_text.h"
 
 #include <stdlib.h>
@@ -22,12 +23,29 @@ static void print_trial(const hfta_program *program, int64_t trial,
   printf("\n");
 }
 
+/// Evaluates all copies: on the test data or, if `validates`, on the validation
+/// data, which may be those of the chosen trial's fold.
+static hfta_status measure(hfta_instance *instance,
+                           const hfta_trial_arguments *chosen,
+                           const char *data_root, bool validates,
+                           double *losses, double *metrics) {
+  const hfta_program *program = hfta_instance_program(instance);
+  if (!validates)
+    return hfta_evaluate_all(instance, data_root, losses, metrics);
+  // A trial with folds was only loaded because one of them is chosen.
+  if (program->validation.folds > 0 && hfta_chooses_trial(chosen))
+    return hfta_evaluate_fold(instance, data_root, chosen->fold, losses,
+                              metrics);
+  return hfta_evaluate_validation(instance, data_root, losses, metrics);
+}
+
 /// Evaluates all copies, on the validation data if `validates`, and prints the
 /// table or, unless `trial` is -1, a line about this trial of a search.
 /// `best_steps` has the steps of copies' best weights, 0 for copies with
 /// others. Returns the exit code.
 static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
-                    int64_t trial, const char *data_root, bool validates,
+                    const hfta_trial_arguments *chosen, int64_t trial,
+                    const char *data_root, bool validates,
                     const int64_t *best_steps) {
   const hfta_program *program = invocation->program;
   size_t copies = (size_t)program->copies;
@@ -35,10 +53,7 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
   double *metrics = calloc(copies, sizeof(double));
   hfta_status status = HFTA_UNSUPPORTED;
   if (losses && metrics)
-    status =
-        validates
-            ? hfta_evaluate_validation(instance, data_root, losses, metrics)
-            : hfta_evaluate_all(instance, data_root, losses, metrics);
+    status = measure(instance, chosen, data_root, validates, losses, metrics);
   int code = (int)status;
   if (status == HFTA_OK && hfta_is_first_rank(invocation) && trial >= 0) {
     print_trial(program, trial, validates, losses, metrics);
@@ -90,8 +105,8 @@ static int load_and_evaluate(const hfta_invocation *invocation,
                        "not enough memory for the results");
   int code = load(invocation, chosen, checkpoint, instance, &trial, best_steps);
   if (code < 0)
-    code =
-        evaluate(invocation, instance, trial, data_root, validates, best_steps);
+    code = evaluate(invocation, instance, chosen, trial, data_root, validates,
+                    best_steps);
   free(best_steps);
   return code;
 }

@@ -89,6 +89,18 @@ hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
   return status;
 }
 
+hfta_status hfta_evaluate_fold(hfta_instance *instance, const char *data_root,
+                               int64_t fold, double *losses, double *metrics) {
+  hfta_training_data data;
+  hfta_status status =
+      hfta_training_data_open(hfta_instance_program(instance), data_root, fold,
+                              &data, hfta_instance_error(instance));
+  if (status == HFTA_OK)
+    status = check_and_evaluate(instance, &data.validation, losses, metrics);
+  hfta_training_data_close(&data);
+  return status;
+}
+
 hfta_status hfta_evaluate_validation(hfta_instance *instance,
                                      const char *data_root, double *losses,
                                      double *metrics) {
@@ -99,15 +111,9 @@ hfta_status hfta_evaluate_validation(hfta_instance *instance,
                      "'%s' was compiled without validation data",
                      program->name);
   hfta_status status = hfta_refuse_folds(program, error);
-  if (status != HFTA_OK)
-    return status;
-  hfta_training_data data;
-  status =
-      hfta_training_data_open(program, data_root, /*fold=*/0, &data, error);
-  if (status == HFTA_OK)
-    status = check_and_evaluate(instance, &data.validation, losses, metrics);
-  hfta_training_data_close(&data);
-  return status;
+  return status == HFTA_OK
+             ? hfta_evaluate_fold(instance, data_root, 0, losses, metrics)
+             : status;
 }
 
 hfta_status hfta_refuse_folds(const hfta_program *program, hfta_error *error) {

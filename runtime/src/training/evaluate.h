@@ -15,6 +15,11 @@ hfta_status hfta_check_evaluated(const hfta_dataset *dataset,
 /// data are those of a fold, which only a search chooses.
 hfta_status hfta_refuse_folds(const hfta_program *program, hfta_error *error);
 
+/// Evaluates all copies on the validation data of a fold; `fold` is 0 for a
+/// program without folds. `losses` and `metrics` are as below.
+hfta_status hfta_evaluate_fold(hfta_instance *instance, const char *data_root,
+                               int64_t fold, double *losses, double *metrics);
+
 /// Evaluates all copies on the data set. `losses` and `metrics` get one value
 /// per copy; either may be NULL. `should_stop` (may be NULL) is called after
 /// every batch; if it returns true, `*stopped` becomes true and no results are

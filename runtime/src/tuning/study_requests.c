@@ -150,6 +150,11 @@ static hfta_status check_clone(const hfta_study *self,
                      "the state of trial %lld isn't kept any more: clone it "
                      "with \"warm\": false, or save to a folder",
                      (long long)trial);
+  if (request->warm && epochs >= self->rule.units)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "trial %lld has done all %lld epochs: clone it with "
+                     "\"warm\": false",
+                     (long long)trial, (long long)epochs);
   hfta_status status = check_change(self, request, error);
   return status == HFTA_OK
              ? hfta_trials_check_added(self->trials, 1,

@@ -147,12 +147,15 @@ TEST_F(Control, FollowsRequests) {
       client.send(R"({"id":11,"command":"add","settings":)"
                   R"([{"lr":0.1,"seed":1},{"lr":0.2,"seed":2}]})");
     }
-    if (number == 150)
+    if (number == 150) {
+      client.send(R"({"id":13,"command":"clone","trial":3,"set":{"lr":0.5}})");
       client.send(R"({"id":12,"command":"end"})");
+    }
   });
   ASSERT_EQ(outcome.status, HFTA_OK) << outcome.message;
   for (int id = 1; id <= 12; ++id)
     EXPECT_TRUE(answered(id, "\"ok\":true")) << id;
+  EXPECT_TRUE(answered(13, "trial 3 has done all 4 epochs"));
   EXPECT_TRUE(answered(6, "\"trials\":[5]"));
   EXPECT_TRUE(answered(7, "\"trials\":[6]"));
   EXPECT_TRUE(answered(10, "\"trials\":[7,8]"));
