@@ -26,13 +26,73 @@ def sgd(p, g, s, t, lr, momentum=0.0, weight_decay=0.0, nesterov=False):
     return p - lr * (g + momentum * s["velocity"] if nesterov else s["velocity"])
 
 
-def adam(p, g, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0):
+def adam(p, g, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
+         amsgrad=False):
     g += weight_decay * p
     s["first_moment"] = beta1 * s["first_moment"] + (1 - beta1) * g
     s["second_moment"] = beta2 * s["second_moment"] + (1 - beta2) * g * g
     first = s["first_moment"] / (1 - beta1 ** t)
-    second = s["second_moment"] / (1 - beta2 ** t)
-    return p - lr * first / (math.sqrt(second) + eps)
+    second = s["second_moment"]
+    if amsgrad:
+        second = s["largest_second_moment"] = max(s["largest_second_moment"], second)
+    return p - lr * first / (math.sqrt(second / (1 - beta2 ** t)) + eps)
+
+
+def adamax(p, g, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0):
+    g += weight_decay * p
+    s["first_moment"] = beta1 * s["first_moment"] + (1 - beta1) * g
+    s["largest_gradient"] = max(beta2 * s["largest_gradient"], abs(g) + eps)
+    return p - lr / (1 - beta1 ** t) * s["first_moment"] / s["largest_gradient"]
+
+
+def radam(p, g, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
+          decoupled_weight_decay=False):
+    if decoupled_weight_decay:
+        p *= 1 - lr * weight_decay
+    else:
+        g += weight_decay * p
+    s["first_moment"] = beta1 * s["first_moment"] + (1 - beta1) * g
+    s["second_moment"] = beta2 * s["second_moment"] + (1 - beta2) * g * g
+    first, rest = s["first_moment"] / (1 - beta1 ** t), 1 - beta2 ** t
+    limit = 2 / (1 - beta2) - 1
+    rho = limit - 2 * t * beta2 ** t / rest
+    if rho <= 5:
+        return p - lr * first
+    rectified = (rho - 4) * (rho - 2) * limit / ((limit - 4) * (limit - 2) * rho)
+    return p - lr * first * math.sqrt(rest * rectified) / (math.sqrt(s["second_moment"]) + eps)
+
+
+def adadelta(p, g, s, t, lr, rho=0.9, eps=1e-6, weight_decay=0.0):
+    g += weight_decay * p
+    s["square_average"] = rho * s["square_average"] + (1 - rho) * g * g
+    change = math.sqrt(s["square_change"] + eps) / math.sqrt(s["square_average"] + eps) * g
+    s["square_change"] = rho * s["square_change"] + (1 - rho) * change * change
+    return p - lr * change
+
+
+def adagrad(p, g, s, t, lr, lr_decay=0.0, eps=1e-10, weight_decay=0.0,
+            initial_accumulator_value=0.0):
+    g += weight_decay * p
+    s["square_sum"] += g * g
+    root = math.sqrt(s["square_sum"] + initial_accumulator_value) + eps
+    return p - lr / (1 + (t - 1) * lr_decay) * g / root
+
+
+def adan(p, g, s, t, lr, beta1=0.98, beta2=0.92, beta3=0.99, eps=1e-8, weight_decay=0.0,
+         no_prox=False):
+    change = g - s["previous_gradient"] if t > 1 else 0.0
+    s["previous_gradient"] = g
+    s["first_moment"] = beta1 * s["first_moment"] + (1 - beta1) * g
+    s["difference_moment"] = beta2 * s["difference_moment"] + (1 - beta2) * change
+    s["second_moment"] = (beta3 * s["second_moment"] +
+                          (1 - beta3) * (g + beta2 * change) ** 2)
+    first = s["first_moment"] / (1 - beta1 ** t)
+    difference = s["difference_moment"] / (1 - beta2 ** t)
+    root = math.sqrt(s["second_moment"] / (1 - beta3 ** t)) + eps
+    move = lr * (first + beta2 * difference) / root
+    if no_prox:
+        return p * (1 - lr * weight_decay) - move
+    return (p - move) / (1 + lr * weight_decay)
 
 
 def adamw(p, g, s, t, lr, weight_decay=0.01, **others):
@@ -82,6 +142,31 @@ RUNS = [
     (lion, {"lr": [0, 0.1, 0.02]}, {"momentum"}),
     (lion, {"lr": [0, 0.1], "beta1": 0.5, "beta2": 0.8, "weight_decay": 0.2},
      {"momentum"}),
+    (adam, {"lr": [0, 0.1], "beta2": 0.5, "amsgrad": True},
+     {"first_moment", "second_moment", "largest_second_moment"}),
+    (adamw, {"lr": [0, 0.1], "beta2": 0.5, "weight_decay": 0.2, "amsgrad": True},
+     {"first_moment", "second_moment", "largest_second_moment"}),
+    (adamax, {"lr": [0, 0.1, 0.02]}, {"first_moment", "largest_gradient"}),
+    (adamax, {"lr": [0, 0.1], "beta1": 0.5, "beta2": 0.6, "eps": 1e-2, "weight_decay": 0.1},
+     {"first_moment", "largest_gradient"}),
+    (radam, {"lr": [0, 0.1, 0.02]}, {"first_moment", "second_moment"}),
+    # 2 / (1 - beta2) - 1 is 9, so that the steps from 6 on are rectified; then exactly 4.
+    (radam, {"lr": [0, 0.1], "beta2": 0.8, "eps": 1e-2, "weight_decay": 0.1},
+     {"first_moment", "second_moment"}),
+    (radam, {"lr": [0, 0.1], "beta2": 0.6, "weight_decay": 0.1,
+             "decoupled_weight_decay": True}, {"first_moment", "second_moment"}),
+    (adadelta, {"lr": [0, 1, 0.5]}, {"square_average", "square_change"}),
+    (adadelta, {"lr": [0, 1], "rho": 0.6, "eps": 1e-2, "weight_decay": 0.1},
+     {"square_average", "square_change"}),
+    (adagrad, {"lr": [0, 0.1, 0.02]}, {"square_sum"}),
+    (adagrad, {"lr": [0, 0.1], "lr_decay": 0.5, "eps": 1e-2, "weight_decay": 0.1,
+               "initial_accumulator_value": 0.2}, {"square_sum"}),
+    (adan, {"lr": [0, 0.1, 0.02]},
+     {"first_moment", "difference_moment", "second_moment", "previous_gradient"}),
+    (adan, {"lr": [0, 0.1], "beta1": 0.5, "beta2": 0.6, "beta3": 0.7, "weight_decay": 0.1},
+     {"first_moment", "difference_moment", "second_moment", "previous_gradient"}),
+    (adan, {"lr": [0, 0.1], "weight_decay": 0.1, "no_prox": True},
+     {"first_moment", "difference_moment", "second_moment", "previous_gradient"}),
 ]
 
 

@@ -339,7 +339,8 @@ std::optional<BoundArguments> JobAnalyzer::readParameters(
         {parameter.name, parameter.kind == ParameterInfo::Kind::required});
   const ParameterInfo *first = findByName(parameters, "beta1");
   const ParameterInfo *second = findByName(parameters, "beta2");
-  if (first && second)
+  // A pair would leave out the third one, which some optimizers have.
+  if (first && second && !findByName(parameters, "beta3"))
     signature.push_back({"betas"});
   std::optional<BoundArguments> arguments = bindArguments(
       {call.callee.name, signature}, call.arguments, call.range, diagnostics);

@@ -102,6 +102,12 @@ static constexpr ParameterInfo kRate = {"lr", NumberRange::nonNegative(), 1e-3};
 static constexpr ParameterInfo kWeightDecay = {"weight_decay",
                                                NumberRange::nonNegative(), 0};
 static constexpr ParameterInfo kBeta1 = {"beta1", NumberRange::belowOne(), 0.9};
+static constexpr ParameterInfo kBeta2 = {"beta2", NumberRange::belowOne(),
+                                         0.999};
+static constexpr ParameterInfo kAmsgrad = {
+    "amsgrad", NumberRange::any(), {}, Kind::flag};
+static constexpr ParameterInfo kDecoupled = {
+    "decoupled_weight_decay", NumberRange::any(), {}, Kind::flag};
 static constexpr ParameterInfo kEps = {"eps", NumberRange::nonNegative(), 1e-8};
 
 static constexpr ParameterInfo kSgdParameters[] = {
@@ -129,19 +135,43 @@ static void updateSgd(OptimizerUpdate &update) {
 //===----------------------------------------------------------------------===//
 
 static constexpr ParameterInfo kAdamParameters[] = {
-    kRate,
-    kBeta1,
-    {"beta2", NumberRange::belowOne(), 0.999},
-    kEps,
-    kWeightDecay};
+    kRate, kBeta1, kBeta2, kEps, kWeightDecay, kAmsgrad};
 static constexpr ParameterInfo kAdamWParameters[] = {
     kRate,
     kBeta1,
-    {"beta2", NumberRange::belowOne(), 0.999},
+    kBeta2,
     kEps,
-    {"weight_decay", NumberRange::nonNegative(), 1e-2}};
-static constexpr OptimizerState kAdamStates[] = {{"first_moment"},
-                                                 {"second_moment"}};
+    {"weight_decay", NumberRange::nonNegative(), 1e-2},
+    kAmsgrad};
+static constexpr OptimizerState kAdamStates[] = {
+    {"first_moment"},
+    {"second_moment"},
+    {"largest_second_moment", 0, /*onlyWith=*/"amsgrad"}};
+
+/// Adds the penalty `weight_decay` to the gradient.
+static void addPenalty(OptimizerUpdate &update) {
+  update.gradient =
+      update.gradient + update.filled("weight_decay") * update.parameter;
+}
+
+/// Moves a running mean towards the gradient, as PyTorch's `lerp`.
+static Expression approach(OptimizerUpdate &update, const Expression &mean) {
+  return mean +
+         update.fill(1.0 - update.scalar("beta1")) * (update.gradient - mean);
+}
+
+/// Returns the running mean of squares after the one of another gradient.
+static Expression addSquare(OptimizerUpdate &update, const Expression &mean,
+                            StringRef decay, const Expression &gradient) {
+  return mean * update.filled(decay) +
+         update.fill(1.0 - update.scalar(decay)) * gradient * gradient;
+}
+
+/// Returns 1 - beta^t, with which a running mean is divided after t steps.
+static Expression correct(OptimizerUpdate &update, StringRef beta) {
+  Expression step = update.scalar("step") + 1.0;
+  return 1.0 - update.scalar(beta).apply<PowOp>(step);
+}
 
 /// Applies decoupled weight decay: shrinks the parameter directly, not through
 /// the gradient.
@@ -152,29 +182,30 @@ static void decayWeights(OptimizerUpdate &update) {
 }
 
 /// Applies Adam's update to the parameter, which has been decayed if it is to
-/// be (D. Kingma, J. Ba, "Adam", ICLR 2015).
+/// be (D. Kingma, J. Ba, "Adam", ICLR 2015; amsgrad: S. Reddi et al., "On the
+/// convergence of Adam and beyond", ICLR 2018).
 static void moveByMoments(OptimizerUpdate &update) {
-  Expression rate = update.scalar("lr");
-  Expression beta1 = update.scalar("beta1");
-  Expression beta2 = update.scalar("beta2");
-  Expression step = update.scalar("step") + 1.0;
   Expression &first = update.state("first_moment");
   Expression &second = update.state("second_moment");
-  first = first + update.fill(1.0 - beta1) * (update.gradient - first);
-  second = second * update.fill(beta2) +
-           update.fill(1.0 - beta2) * update.gradient * update.gradient;
+  first = approach(update, first);
+  second = addSquare(update, second, "beta2", update.gradient);
+  Expression variance = second;
+  if (update.has("amsgrad")) {
+    Expression &largest = update.state("largest_second_moment");
+    largest = largest.apply<MaxOp>(second);
+    variance = largest;
+  }
 
-  Expression stepSize = rate / (1.0 - beta1.apply<PowOp>(step));
-  Expression correction = (1.0 - beta2.apply<PowOp>(step)).apply<SqrtOp>();
+  Expression stepSize = update.scalar("lr") / correct(update, "beta1");
+  Expression correction = correct(update, "beta2").apply<SqrtOp>();
   Expression denominator =
-      second.apply<SqrtOp>() / update.fill(correction) + update.filled("eps");
+      variance.apply<SqrtOp>() / update.fill(correction) + update.filled("eps");
   update.parameter =
       update.parameter + update.fill(-stepSize) * first / denominator;
 }
 
 static void updateAdam(OptimizerUpdate &update) {
-  update.gradient =
-      update.gradient + update.filled("weight_decay") * update.parameter;
+  addPenalty(update);
   moveByMoments(update);
 }
 
@@ -182,6 +213,175 @@ static void updateAdam(OptimizerUpdate &update) {
 static void updateAdamW(OptimizerUpdate &update) {
   decayWeights(update);
   moveByMoments(update);
+}
+
+//===----------------------------------------------------------------------===//
+// Adamax and RAdam
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kAdamaxParameters[] = {
+    {"lr", NumberRange::nonNegative(), 2e-3},
+    kBeta1,
+    kBeta2,
+    kEps,
+    kWeightDecay};
+static constexpr OptimizerState kAdamaxStates[] = {{"first_moment"},
+                                                   {"largest_gradient"}};
+
+/// Updates as Adamax, with Adam's moment in the infinity norm (D. Kingma,
+/// J. Ba, section 7.1). `eps` is added within the maximum.
+static void updateAdamax(OptimizerUpdate &update) {
+  addPenalty(update);
+  Expression &first = update.state("first_moment");
+  Expression &largest = update.state("largest_gradient");
+  first = approach(update, first);
+  Expression size = update.gradient.apply<AbsOp>() + update.filled("eps");
+  largest = (largest * update.filled("beta2")).apply<MaxOp>(size);
+  Expression stepSize = update.scalar("lr") / correct(update, "beta1");
+  update.parameter =
+      update.parameter + update.fill(-stepSize) * first / largest;
+}
+
+static constexpr ParameterInfo kRadamParameters[] = {
+    kRate, kBeta1, kBeta2, kEps, kWeightDecay, kDecoupled};
+static constexpr OptimizerState kRadamStates[] = {{"first_moment"},
+                                                  {"second_moment"}};
+
+/// Updates as RAdam (L. Liu et al., "On the variance of the adaptive learning
+/// rate and beyond", ICLR 2020): without the second moment as long as its
+/// variance is unknown, which is while the length `rho` of its running mean is
+/// at most 5.
+static void updateRadam(OptimizerUpdate &update) {
+  if (update.has("decoupled_weight_decay"))
+    decayWeights(update);
+  else
+    addPenalty(update);
+  Expression &first = update.state("first_moment");
+  Expression &second = update.state("second_moment");
+  first = approach(update, first);
+  second = addSquare(update, second, "beta2", update.gradient);
+
+  Expression step = update.scalar("step") + 1.0;
+  Expression beta2 = update.scalar("beta2");
+  Expression correction = correct(update, "beta2");
+  Expression limit = 2.0 / (1.0 - beta2) - 1.0;
+  Expression rho = limit - 2.0 * step * beta2.apply<PowOp>(step) / correction;
+  Expression isLong = rho.compare(ComparePredicate::greater, 5.0);
+  // The square is negative, or divided by 0, only where it isn't used.
+  Expression square =
+      (rho - 4.0) * (rho - 2.0) * limit / ((limit - 4.0) * (limit - 2.0) * rho);
+  Expression rectified = isLong.select(square, 1.0).apply<SqrtOp>();
+  Expression adaptive = update.fill(correction.apply<SqrtOp>()) /
+                        (second.apply<SqrtOp>() + update.filled("eps")) *
+                        update.fill(rectified);
+  Expression scale = update.fill(rho)
+                         .compare(ComparePredicate::greater, 5.0)
+                         .select(adaptive, 1.0);
+  Expression mean = first / update.fill(correct(update, "beta1"));
+  update.parameter = update.parameter - mean * update.filled("lr") * scale;
+}
+
+//===----------------------------------------------------------------------===//
+// Adadelta and Adagrad
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kAdadeltaParameters[] = {
+    {"lr", NumberRange::nonNegative(), 1},
+    {"rho", NumberRange::belowOne(), 0.9},
+    {"eps", NumberRange::nonNegative(), 1e-6},
+    kWeightDecay};
+static constexpr OptimizerState kAdadeltaStates[] = {{"square_average"},
+                                                     {"square_change"}};
+
+/// Updates as Adadelta (M. Zeiler, 2012): the running mean of squared changes
+/// is of changes before they are multiplied by the rate.
+static void updateAdadelta(OptimizerUpdate &update) {
+  addPenalty(update);
+  Expression &squares = update.state("square_average");
+  Expression &changes = update.state("square_change");
+  Expression eps = update.filled("eps");
+  squares = addSquare(update, squares, "rho", update.gradient);
+  Expression change = (changes + eps).apply<SqrtOp>() /
+                      (squares + eps).apply<SqrtOp>() * update.gradient;
+  changes = addSquare(update, changes, "rho", change);
+  update.parameter =
+      update.parameter + update.fill(-update.scalar("lr")) * change;
+}
+
+static constexpr ParameterInfo kAdagradParameters[] = {
+    {"lr", NumberRange::nonNegative(), 1e-2},
+    {"lr_decay", NumberRange::nonNegative(), 0},
+    {"eps", NumberRange::nonNegative(), 1e-10},
+    kWeightDecay,
+    {"initial_accumulator_value", NumberRange::nonNegative(), 0}};
+static constexpr OptimizerState kAdagradStates[] = {{"square_sum"}};
+
+/// Updates as Adagrad (J. Duchi et al., JMLR 2011). The sum begins with 0 in
+/// checkpoints; its initial value is added where it is used.
+static void updateAdagrad(OptimizerUpdate &update) {
+  addPenalty(update);
+  Expression &squares = update.state("square_sum");
+  squares = squares + update.gradient * update.gradient;
+  Expression rate = update.scalar("lr") /
+                    (1.0 + update.scalar("step") * update.scalar("lr_decay"));
+  Expression sum = squares + update.filled("initial_accumulator_value");
+  Expression denominator = sum.apply<SqrtOp>() + update.filled("eps");
+  update.parameter =
+      update.parameter + update.fill(-rate) * update.gradient / denominator;
+}
+
+//===----------------------------------------------------------------------===//
+// Adan
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kAdanParameters[] = {
+    kRate,
+    {"beta1", NumberRange::belowOne(), 0.98},
+    {"beta2", NumberRange::belowOne(), 0.92},
+    {"beta3", NumberRange::belowOne(), 0.99},
+    kEps,
+    kWeightDecay,
+    {"no_prox", NumberRange::any(), {}, Kind::flag}};
+static constexpr OptimizerState kAdanStates[] = {{"first_moment"},
+                                                 {"difference_moment"},
+                                                 {"second_moment"},
+                                                 {"previous_gradient"}};
+
+/// Updates as Adan (X. Xie et al., "Adan: adaptive Nesterov momentum", 2022).
+/// In the first step, the difference from the previous gradient is 0.
+static void updateAdan(OptimizerUpdate &update) {
+  Expression &first = update.state("first_moment");
+  Expression &difference = update.state("difference_moment");
+  Expression &second = update.state("second_moment");
+  Expression &previous = update.state("previous_gradient");
+  Expression beta2 = update.filled("beta2");
+  Expression change = update.fill(update.scalar("step"))
+                          .compare(ComparePredicate::greater, 0.0)
+                          .select(update.gradient - previous, 0.0);
+  previous = update.gradient;
+  first = first * update.filled("beta1") +
+          update.fill(1.0 - update.scalar("beta1")) * update.gradient;
+  difference =
+      difference * beta2 + update.fill(1.0 - update.scalar("beta2")) * change;
+  second = addSquare(update, second, "beta3", change * beta2 + update.gradient);
+
+  Expression rate = update.scalar("lr");
+  Expression correction = correct(update, "beta3").apply<SqrtOp>();
+  Expression denominator =
+      second.apply<SqrtOp>() / update.fill(correction) + update.filled("eps");
+  Expression size = rate / correct(update, "beta1");
+  Expression sizeOfDifference =
+      rate * update.scalar("beta2") / correct(update, "beta2");
+  bool isDecayedFirst = update.has("no_prox");
+  if (isDecayedFirst)
+    decayWeights(update);
+  update.parameter =
+      update.parameter + update.fill(-size) * first / denominator;
+  update.parameter = update.parameter +
+                     update.fill(-sizeOfDifference) * difference / denominator;
+  if (!isDecayedFirst)
+    update.parameter = update.parameter /
+                       update.fill(1.0 + rate * update.scalar("weight_decay"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,9 +460,33 @@ static constexpr OptimizerInfo kOptimizers[] = {
     {"sgd", kSgdParameters, kSgdStates, /*usesStep=*/false, updateSgd,
      "stochastic gradient descent; `weight_decay` is an L2 penalty"},
     {"adam", kAdamParameters, kAdamStates, /*usesStep=*/true, updateAdam,
-     "Adam; `weight_decay` is an L2 penalty, added to the gradient"},
+     "Adam; `weight_decay` is an L2 penalty, added to the gradient; `amsgrad = "
+     "true` divides by the largest second moment so far"},
     {"adamw", kAdamWParameters, kAdamStates, /*usesStep=*/true, updateAdamW,
-     "Adam with decoupled weight decay"},
+     "Adam with decoupled weight decay; `amsgrad` as for `adam`"},
+    {"adamax", kAdamaxParameters, kAdamaxStates, /*usesStep=*/true,
+     updateAdamax,
+     "Adam with the largest gradient so far, which decays, in place of the "
+     "second moment; `weight_decay` is an L2 penalty"},
+    {"radam", kRadamParameters, kRadamStates, /*usesStep=*/true, updateRadam,
+     "Adam that moves by the first moment alone as long as too few gradients "
+     "were seen for the second one; `weight_decay` is an L2 penalty or, with "
+     "`decoupled_weight_decay = true`, decoupled"},
+    {"adadelta", kAdadeltaParameters, kAdadeltaStates, /*usesStep=*/false,
+     updateAdadelta,
+     "divides the gradient by the root of its running mean square, and "
+     "multiplies it by that of earlier changes; `weight_decay` is an L2 "
+     "penalty"},
+    {"adagrad", kAdagradParameters, kAdagradStates, /*usesStep=*/true,
+     updateAdagrad,
+     "divides the gradient by the root of the sum of all squares, which begins "
+     "with `initial_accumulator_value`; the rate is divided by 1 + s · "
+     "`lr_decay` in step s from 0; "
+     "`weight_decay` is an L2 penalty"},
+    {"adan", kAdanParameters, kAdanStates, /*usesStep=*/true, updateAdan,
+     "adds a running mean of the gradient's differences to Adam's; weights are "
+     "divided by 1 + lr · `weight_decay` after the update or, with `no_prox = "
+     "true`, decay before it"},
     {"rmsprop", kRmspropParameters, kRmspropStates, /*usesStep=*/false,
      updateRmsprop,
      "divides the gradient by the root of its running mean square, or, with "
