@@ -32,16 +32,24 @@ static std::string write(const hfta_request &request,
 
 /// Aborts if a request that can be parsed isn't parsed again to the same text.
 static void readRequest(const char *data, size_t size) {
-  hfta_search_setting settings[2] = {};
+  static const double indices[] = {0, 1};
+  static const char *const labels[] = {"constant", "cosine"};
+  hfta_search_setting settings[3] = {};
   settings[0].name = "lr";
   settings[0].distribution = HFTA_UNIFORM;
   settings[0].high = 1;
   settings[1].name = "seed";
   settings[1].distribution = HFTA_INTEGERS;
   settings[1].high = 100;
+  settings[2].name = "schedule";
+  settings[2].distribution = HFTA_CHOICE;
+  settings[2].choices = indices;
+  settings[2].choice_count = 2;
+  settings[2].labels = labels;
+  settings[2].is_packed = 1;
   hfta_search_space space = {};
   space.settings = settings;
-  space.count = 2;
+  space.count = 3;
   hfta_request first, second;
   hfta_error error;
   if (hfta_request_parse(data, size, &space, &first, &error) == HFTA_OK) {

@@ -257,7 +257,9 @@ REQUESTS = [
     {"command": "add", "settings": [{"lr": 0.5, "seed": 3}, {"lr": 1e-3, "seed": 4}]},
     {"command": "more", "count": 2}, {"command": "stop", "trials": [3, 5]},
     {"command": "clone", "trial": 3, "set": {"lr": 0.25}, "warm": False},
-    {"command": "set", "trials": [0], "set": {"seed": 9}}, {"command": "end", "now": True}]
+    {"command": "set", "trials": [0], "set": {"seed": 9}}, {"command": "end", "now": True},
+    {"command": "ask", "count": 1}, {"command": "tell", "trial": 2, "at": 3, "score": "nan"},
+    {"command": "add", "settings": [{"lr": 1, "seed": 2, "schedule": "cosine"}]}]
 EVENTS = [
     {"event": "search", "version": 1, "job": "tune", "trials": "9"},
     {"event": "trial", "trial": 0, "settings": {"lr": 0.5}},
