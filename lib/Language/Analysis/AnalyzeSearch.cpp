@@ -206,7 +206,6 @@ void JobAnalyzer::checkSearched() {
                             llvm::Twine(setting.choices.size()) +
                             " choices, more than " + llvm::Twine(kMostChoices),
                         "ranges, such as integers(1, 1000000), have no limit");
-
     else if (!setting.isPacked && !isChangedAtRunTime(setting.name))
       diagnostics.error(range,
                         "'" + setting.name + "' " +

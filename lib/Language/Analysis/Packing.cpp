@@ -210,9 +210,6 @@ private:
       for (ast::Argument &argument : model.onnx->arguments)
         if (isChoice(argument.value))
           add(argument.value, "model");
-    for (ast::Clause &option : model.options)
-      if (option.keyword.name == "dim")
-        visitNamed(option.arguments, "", [](llvm::StringRef) { return false; });
     for (ast::Statement &statement : model.statements)
       if (statement.value)
         visitBody(statement.value, statement.target.name);
