@@ -33,32 +33,43 @@ struct DescribeModelPass
     }
     SmallVector<Attribute> described;
     for (ModelOp model : models) {
-      described.push_back(describe(*job, model));
+      describe(*job, model, described);
       model.walk([](ConstantOp op) { op->removeAttr(kFollowsBatchAttrName); });
     }
     module->setAttr(kModelsAttrName, ArrayAttr::get(&getContext(), described));
   }
 
-  /// Returns the description of a model after the job's element types were
-  /// applied, as checkpoints and exports have these types.
-  Attribute describe(const Job &job, ModelOp natural) {
+  /// Describes a model after the job's element types were applied, as
+  /// checkpoints and exports have these types: once for each kind of optimizer
+  /// that its copies have, as the kind decides what checkpoints hold.
+  void describe(const Job &job, ModelOp natural,
+                SmallVectorImpl<Attribute> &described) {
     OwningOpRef<ModelOp> typed = natural.clone();
     for (VariableOp variable : typed->getBody().getOps<VariableOp>())
       variable.removeInitialAttr();
     if (!job.keepsTypes)
       applyElementTypes(*typed, job.precision);
     expandSums(*typed);
-    std::string states = describeStates(job);
-    NamedAttrList list;
-    list.set("copies",
-             DenseI64ArrayAttr::get(&getContext(), natural.getCopies()));
-    list.set("identity",
-             StringAttr::get(&getContext(), computeIdentity(*typed, states)));
-    list.set(
-        "identity_of_batch",
-        StringAttr::get(&getContext(), computeIdentityOfBatch(*typed, states)));
-    addExport(list, *typed);
-    return list.getDictionary(&getContext());
+    NamedAttrList exported;
+    addExport(exported, *typed);
+    int64_t kinds = std::max<int64_t>(1, job.optimizers.size());
+    for (int64_t kind = 0; kind < kinds; ++kind) {
+      SmallVector<int64_t> copies;
+      for (int64_t copy : natural.getCopies())
+        if (job.optimizerOfCopy.empty() || job.optimizerOfCopy[copy] == kind)
+          copies.push_back(copy);
+      if (copies.empty())
+        continue;
+      std::string states = describeStates(job, kind);
+      NamedAttrList list = exported;
+      list.set("copies", DenseI64ArrayAttr::get(&getContext(), copies));
+      list.set("identity",
+               StringAttr::get(&getContext(), computeIdentity(*typed, states)));
+      list.set("identity_of_batch",
+               StringAttr::get(&getContext(),
+                               computeIdentityOfBatch(*typed, states)));
+      described.push_back(list.getDictionary(&getContext()));
+    }
   }
 
   /// Decomposes cumulative sums into their steps. Identities and exports

@@ -8,7 +8,7 @@
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -29,7 +29,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -50,7 +50,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -71,7 +71,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -92,7 +92,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -111,7 +111,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -133,7 +133,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -154,7 +154,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -174,7 +174,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -194,7 +194,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -214,7 +214,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -238,7 +238,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -259,7 +259,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -280,7 +280,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -302,7 +302,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -327,7 +327,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -347,7 +347,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -368,7 +368,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -389,7 +389,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -409,7 +409,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -433,7 +433,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -455,7 +455,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -475,7 +475,7 @@ module attributes {hfta.job = #job} {
 
 // Where a micro-batch is one sample, the function for two tells.
 // NOTE: error: loc("mix"): node 'mix' mixes the samples of a batch: a sample's result depends on other samples, so that a batch of 4 samples can't be cut into 4 micro-batches
-#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -503,7 +503,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: loss_mixed_by
 // CHECK-SAME: hfta.output_mixed_by = "mix"
-#job = {name = "j", batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -526,7 +526,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -547,7 +547,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -566,7 +566,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -590,7 +590,7 @@ module attributes {hfta.job = #job} {
 
 // One sample has its elements in the same order either way.
 // NOTE: error: loc("mix"): node 'mix' mixes the samples of a batch: a sample's result depends on other samples, so that a batch of 4 samples can't be cut into 4 micro-batches
-#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -617,7 +617,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -645,7 +645,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}
@@ -665,7 +665,7 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
   {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
   seed = array<i64: 1>}

@@ -132,12 +132,22 @@ def read_log(path):
     return events
 
 
+def read_header(data):
+    """Returns the header of a safetensors file with these bytes, and the header's size."""
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(data[8:8 + size]), size
+
+
+def read_metadata(path):
+    """Returns what a safetensors file says about itself, as a dictionary."""
+    return read_header(path.read_bytes())[0].get("__metadata__", {})
+
+
 def read_safetensors(path):
     """Reads a safetensors file. Returns a dictionary from names to (type, shape, numbers),
     with the numbers in row-major order."""
     data = path.read_bytes()
-    size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:8 + size])
+    header, size = read_header(data)
     header.pop("__metadata__", None)
     tensors = {}
     for name, entry in header.items():

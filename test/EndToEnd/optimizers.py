@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Compares a few steps of each optimizer, on a linear regression in f64, with the formulas
-computed in Python. Needs only Python's standard library."""
+computed in Python. All of them are copies of one array. Needs only Python's standard
+library."""
 
-import json
 import math
 import struct
 
 from harness import (Work, checkpoint, copy_file, expect_equal, fail, make_blocks,
-                     read_safetensors, run)
+                     read_metadata, read_safetensors)
 
 STEPS = 6
 SAMPLES = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [-2.0, 1.0, 0.5], [0.1, 0.7, -1.2]]
@@ -194,15 +194,16 @@ def gradients(weight, bias):
     return {"y.weight": gradient, "y.bias": [shift]}
 
 
-def simulate(update, settings, parameters, states):
+def simulate(update, settings, parameters, states, more=None):
     """Returns parameters and states after all steps, as a dictionary from names to
-    numbers."""
+    numbers. `more` holds other settings of single parameters."""
+    more = more or {}
     kept = {name: [dict.fromkeys(states, 0.0) for _ in numbers]
             for name, numbers in parameters.items()}
     for step in range(1, STEPS + 1):
         slopes = gradients(parameters["y.weight"], parameters["y.bias"])
         parameters = {
-            name: [update(p, g, s, step, **settings)
+            name: [update(p, g, s, step, **{**settings, **more.get(name, {})})
                    for p, g, s in zip(numbers, slopes[name], kept[name])]
             for name, numbers in parameters.items()}
     result = dict(parameters)
@@ -213,8 +214,10 @@ def simulate(update, settings, parameters, states):
 
 
 def read(folder, copy):
-    tensors = read_safetensors(copy_file(checkpoint(folder, STEPS), copy))
-    return {name: list(numbers) for name, (_, _, numbers) in tensors.items()}
+    """Returns a copy's tensors, and the identity of its model and states."""
+    path = copy_file(checkpoint(folder, STEPS), copy)
+    tensors = {name: list(numbers) for name, (_, _, numbers) in read_safetensors(path).items()}
+    return tensors, read_metadata(path)["identity"]
 
 
 def expect_close(mine, theirs, what):
@@ -225,31 +228,62 @@ def expect_close(mine, theirs, what):
                 fail(f"{what}: {name} is {got!r}, expected {expected!r}")
 
 
+def compile_and_train(work, name, optimizer, clauses=""):
+    binary = work.compile(name, MODEL + make_blocks(
+        'x: f64[3] = raw("x.raw"), t: f64[1] = raw("t.raw")', "mse(net, t)", optimizer, STEPS,
+        batch=4, model="net(x)", clauses=f"  precision f64\n  seed 3\n{clauses}"))
+    return work.train(binary)
+
+
+def check_groups(work):
+    """Two optimizers, and groups of parameters with other numbers: of two that give one, the
+    last one counts, and a copy whose optimizer lacks a number doesn't use it."""
+    folder = compile_and_train(
+        work, "groups", "[adamw(lr = 0.1, weight_decay = 0.2), sgd(lr = 0.05, momentum = 0.5)]",
+        """  group "*", weight_decay = 0.3, beta1 = 0.5
+  group vectors, weight_decay = 0
+  group outputs, lr_scale = [1, 3], momentum = 0.8""")
+    initial = {key: numbers for key, numbers in read(compile_and_train(
+        work, "initial", "sgd(lr = 0)"), 0)[0].items() if key.startswith("y.")}
+    copy = 0
+    for update, settings in ((adamw, {"lr": 0.1, "beta1": 0.5}),
+                             (sgd, {"lr": 0.05, "momentum": 0.5})):
+        states = {"velocity"} if update == sgd else {"first_moment", "second_moment"}
+        for scale in (1, 3):
+            weight = {"lr": settings["lr"] * scale, "weight_decay": 0.3}
+            if update == sgd:
+                weight["momentum"] = 0.8
+            expected = simulate(update, settings, initial, states,
+                                {"y.weight": weight, "y.bias": {"weight_decay": 0.0}})
+            expect_close(read(folder, copy)[0], expected, f"groups, copy {copy}")
+            copy += 1
+    print(f"groups: {copy} copies")
+
+
 def main():
     work = Work(__doc__)
     write_data(work.folder)
+    optimizers = ", ".join(f"{update.__name__}({write(settings)})"
+                           for update, settings, _ in RUNS)
+    folder = compile_and_train(work, "all", f"[{optimizers}]")
     identities = {}
+    copy = 0
     for number, (update, settings, states) in enumerate(RUNS):
-        job = MODEL + make_blocks(
-            'x: f64[3] = raw("x.raw"), t: f64[1] = raw("t.raw")', "mse(net, t)",
-            f"{update.__name__}({write(settings)})", STEPS, batch=4, model="net(x)",
-            clauses="  precision f64\n  seed 3")
         name = f"{update.__name__}-{number}"
-        binary = work.compile(name, job)
-        identity = json.loads(run(binary, "info", "--json"))["identity"]
-        kept = (update.__name__, frozenset(states))
-        expect_equal(identities.setdefault(kept, identity), identity, f"{name}: identity")
-        folder = work.train(binary)
-        rates = settings["lr"]
-        initial = {key: numbers for key, numbers in read(folder, 0).items()
-                   if key.startswith("y.")}
-        for copy, rate in enumerate(rates):
+        first, _ = read(folder, copy)
+        initial = {key: numbers for key, numbers in first.items() if key.startswith("y.")}
+        for rate in settings["lr"]:
+            tensors, identity = read(folder, copy)
+            kept = (update.__name__, frozenset(states))
+            expect_equal(identities.setdefault(kept, identity), identity, f"{name}: identity")
             expected = simulate(update, {**settings, "lr": rate}, initial, states)
-            expect_close(read(folder, copy), expected, f"{name}, copy {copy}")
-        print(f"{name}: {len(rates)} copies")
-    # Runs have the same identity if and only if optimizer and states are the same, since
+            expect_close(tensors, expected, f"{name}, copy {copy}")
+            copy += 1
+        print(f"{name}: {len(settings['lr'])} copies")
+    # Copies have the same identity if and only if optimizer and states are the same, since
     # only these may resume from each other's checkpoints.
     expect_equal(len(set(identities.values())), len(identities), "identities")
+    check_groups(work)
 
 
 main()

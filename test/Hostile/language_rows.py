@@ -284,6 +284,33 @@ def make_name_rows():
                  "net(picture)\n  data", 1, "'picture'")
     yield change("a loss that doesn't exist", "cross_entropy", "crossentropy",
                  1, "'crossentropy'")
+    some = "optimizer adam(lr = [1e-3, 1e-2])"
+    yield change("an optimizer in a list that doesn't exist", some,
+                 "optimizer [adam(), madam(lr = 1)]", 1, "unknown optimizer 'madam'")
+    yield change("an empty list of optimizers", some, "optimizer []", 1,
+                 "expected at least one optimizer")
+    yield change("a list of optimizers in a list", some, "optimizer [[adam()], sgd()]", 1,
+                 "expected an optimizer such as adam(lr = 1e-3)")
+    yield change("a list of optimizers that makes too many copies", some,
+                 "optimizer [adam(lr = [" + ", ".join(["1"] * 300) + "], beta1 = [" +
+                 ", ".join([".5"] * 300) + "]), sgd()]", 1,
+                 "the lists make more than 65536 copies")
+    for name, clause, message in (
+            ("a group without numbers", "vectors", "a group needs parameters, and numbers"),
+            ("a group without parameters", "lr_scale = 2", "a group needs parameters, and numb"),
+            ("a group of an unknown kind", "vector, lr_scale = 2",
+             "unknown kind of parameters 'vector'"),
+            ("a group of a kind that the model lacks", "norms, lr_scale = 2",
+             "the model has no trained parameters of the kind 'norms'"),
+            ("a group by a pattern without match", '"hedden.*", lr_scale = 2',
+             "group pattern 'hedden.*' matches no trained parameter"),
+            ("a group by a wrong pattern", '"hidden.[", lr_scale = 2', "group pattern 'hidden.['"),
+            ("a group with an own lr", "vectors, lr = 1", "'group' has no argument 'lr'"),
+            ("a group with a number that the optimizer lacks", "vectors, momentum = 1",
+             "'group' has no argument 'momentum'"),
+            ("a group with a negative scale", "vectors, lr_scale = -1", "'lr_scale' is out of"),
+            ("a group of a number", "3, lr_scale = 1", "'kind of parameters' is a word")):
+        yield change(name, some, f"{some}\n  group {clause}", 1, message, place="job.hfta:16:")
     yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,
                  "'madam'")
     yield change("a clause that doesn't exist", "steps     3", "stps 3", 1,

@@ -171,3 +171,17 @@ FlatSymbolRefAttr ConstantTables::indices(StringRef name,
                                     builder.getI32Type());
   return elements(name, DenseElementsAttr::get(type, values));
 }
+
+FlatSymbolRefAttr ConstantTables::places(int64_t copies,
+                                         ArrayRef<int64_t> only) {
+  if (only.empty())
+    return {};
+  FlatSymbolRefAttr &known = placesOf[only.vec()];
+  if (known)
+    return known;
+  constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  std::vector<uint32_t> all(copies, kNone);
+  for (auto [position, copy] : llvm::enumerate(only))
+    all[copy] = position;
+  return known = indices("places", all);
+}

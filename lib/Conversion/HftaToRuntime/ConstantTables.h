@@ -126,6 +126,10 @@ public:
   FlatSymbolRefAttr doubles(StringRef name, ArrayRef<double> values);
   FlatSymbolRefAttr integers(StringRef name, ArrayRef<int64_t> values);
   FlatSymbolRefAttr indices(StringRef name, ArrayRef<uint32_t> values);
+  /// Creates a table with the position of each copy among those `only`, -1 for
+  /// the others; equal tables share a global. Null if `only` is empty, which
+  /// means all copies.
+  FlatSymbolRefAttr places(int64_t copies, ArrayRef<int64_t> only);
   /// Declares a symbol that another object or module defines.
   FlatSymbolRefAttr external(StringRef name);
   /// Creates a struct under exactly this name, visible to the linker.
@@ -140,6 +144,7 @@ private:
   OpBuilder builder;
   SymbolTable symbols;
   llvm::StringMap<FlatSymbolRefAttr> strings;
+  std::map<std::vector<int64_t>, FlatSymbolRefAttr> placesOf;
 };
 
 } // namespace mlir::hfta

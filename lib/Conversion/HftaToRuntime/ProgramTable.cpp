@@ -9,13 +9,17 @@
 
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Target/Target.h"
 #include "Hfta/Target/TargetModel.h"
 #include "hfta/abi.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -133,6 +137,9 @@ private:
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
+  std::vector<std::string> getOptimizers() const;
+  FlatSymbolRefAttr getOptimizerOfCopy();
+  FlatSymbolRefAttr getGroups(VariableOp variable);
   void setJob();
   void buildModels();
   std::string getAttribute(StringRef name) {
@@ -179,8 +186,17 @@ void ProgramBuilder::orderTensors() {
       states[variable.getPurposeAttr().getOf().getAttr()].push_back(variable);
     else
       tensors.push_back(variable);
-  for (VariableOp variable : all)
-    llvm::append_range(tensors, states.lookup(variable.getSymNameAttr()));
+  SmallVector<StringRef> order = getStateOrder();
+  auto getRank = [&](VariableOp state) {
+    return llvm::find(order, state.getPurposeAttr().getName().getValue());
+  };
+  for (VariableOp variable : all) {
+    SmallVector<VariableOp> own = states.lookup(variable.getSymNameAttr());
+    llvm::stable_sort(own, [&](VariableOp one, VariableOp other) {
+      return getRank(one) < getRank(other);
+    });
+    llvm::append_range(tensors, own);
+  }
   for (auto [index, variable] : llvm::enumerate(tensors))
     tensorIndex[variable] = index;
 }
@@ -198,6 +214,8 @@ LogicalResult ProgramBuilder::buildSegments() {
             .set(&hfta_segment::role, getRoleCode(segment.getRole()))
             .set(&hfta_segment::block, segment.getBlock())
             .set(&hfta_segment::bytes, segment.getBytes())
+            .set(&hfta_segment::places,
+                 tables.places(job.copies, segment.getOnly()))
             .set(&hfta_segment::copy_bytes, segment.getCopyBytes())
             .set(&hfta_segment::alignment, 64)
             .set(&hfta_segment::instances, segment.getInstances())
@@ -259,6 +277,14 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
   }
 }
 
+/// Returns the names of a variable's groups of parameters; null if it has none.
+FlatSymbolRefAttr ProgramBuilder::getGroups(VariableOp variable) {
+  SmallVector<StringRef> names;
+  for (int64_t index : getParameterGroups(variable))
+    names.push_back(job.groupsOfParameters[index].name);
+  return names.empty() ? FlatSymbolRefAttr() : text(llvm::join(names, ", "));
+}
+
 LogicalResult ProgramBuilder::buildTensors() {
   std::vector<Record> rows;
   for (VariableOp variable : tensors) {
@@ -280,7 +306,11 @@ LogicalResult ProgramBuilder::buildTensors() {
             .set(&hfta_tensor::flags, getFlags(variable))
             .set(&hfta_tensor::bytes, getLogicalBytes(type))
             .set(&hfta_tensor::copy, variable.getCopy().value_or(-1))
-            .set(&hfta_tensor::training_rule, getTrainingRuleNumber(variable)));
+            .set(&hfta_tensor::training_rule, getTrainingRuleNumber(variable))
+            .set(&hfta_tensor::places,
+                 tables.places(job.copies, variable.getOnly().value_or(
+                                               ArrayRef<int64_t>())))
+            .set(&hfta_tensor::groups, getGroups(variable)));
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](Purpose purpose, uint32_t &count) {
@@ -507,12 +537,40 @@ FlatSymbolRefAttr ProgramBuilder::getStages() {
   return tables.table("stages", rows);
 }
 
+/// Returns what users see of each kind of optimizer: its name and, if several
+/// kinds have the same name, what distinguishes them.
+std::vector<std::string> ProgramBuilder::getOptimizers() const {
+  std::vector<std::string> names;
+  if (!job.training)
+    return names;
+  for (const OptimizerKind &kind : job.optimizers) {
+    names.push_back(kind.name);
+    bool isAlone =
+        llvm::count_if(job.optimizers, [&](const OptimizerKind &other) {
+          return other.name == kind.name;
+        }) == 1;
+    for (const std::string &option : kind.options)
+      if (!isAlone)
+        names.back() += " " + option;
+  }
+  return names;
+}
+
+/// Returns the name of each copy's optimizer, if they differ.
+FlatSymbolRefAttr ProgramBuilder::getOptimizerOfCopy() {
+  std::vector<std::string> names = getOptimizers();
+  std::vector<Record> rows;
+  for (int64_t kind : job.optimizerOfCopy)
+    rows.push_back({Field::pointer(text(names[kind]))});
+  return tables.table("optimizers", rows);
+}
+
 /// Sets the job's values that the runtime uses.
 void ProgramBuilder::setJob() {
   std::string plan = getAttribute("hfta.plan_json");
   program.set(&hfta_program::name, text(job.name))
-      .set(&hfta_program::optimizer,
-           text(job.training ? StringRef(job.optimizer) : ""))
+      .set(&hfta_program::optimizer, text(llvm::join(getOptimizers(), ", ")))
+      .set(&hfta_program::optimizers, getOptimizerOfCopy())
       .set(&hfta_program::metric, text(job.metric))
       .set(&hfta_program::cpu_features,
            text(TargetModel::get(module).getProcessor().getFeatures()))

@@ -16,9 +16,14 @@ TaskTables::TaskTables(ModuleOp module, const Job &job, ConstantTables &tables)
     : module(module), job(job), tables(tables), symbols(module),
       segments(SegmentAttr::getTable(module)) {}
 
+SegmentAttr TaskTables::getSegment(int64_t number) const {
+  bool isKnown = number >= 0 && number < static_cast<int64_t>(segments.size());
+  return isKnown ? cast<SegmentAttr>(segments[number]) : SegmentAttr();
+}
+
 bool TaskTables::hasSlabs(int64_t segment) const {
-  return segment >= 0 && segment < static_cast<int64_t>(segments.size()) &&
-         cast<SegmentAttr>(segments[segment]).getCopyBytes() > 0;
+  SegmentAttr known = getSegment(segment);
+  return known && known.getCopyBytes() > 0;
 }
 
 /// Returns the record of one operand. The runtime finds a copy's own value in
@@ -30,7 +35,13 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
   int64_t offset = place.getOffset(), stride = place.getStride();
   bool inSlabs = hasSlabs(place.getSegment());
   if (place.getCopy() >= 0 && place.getCopy() != launch.getCopy()) {
-    offset += place.getCopy() * stride;
+    ArrayRef<int64_t> only;
+    if (SegmentAttr segment = getSegment(place.getSegment()))
+      only = segment.getOnly();
+    int64_t position = only.empty()
+                           ? place.getCopy()
+                           : llvm::find(only, place.getCopy()) - only.begin();
+    offset += position * stride;
     stride = 0;
     inSlabs = false;
   }
@@ -195,7 +206,10 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
           .set(&hfta_launch::lanes, lanes ? lanes.getInt() : 0)
           .set(&hfta_launch::scratch_bytes, scratch.getInt())
           .set(&hfta_launch::block_threads, threads ? threads.getInt() : 0)
-          .set(&hfta_launch::reserved, 0));
+          .set(&hfta_launch::reserved, 0)
+          .set(&hfta_launch::places,
+               tables.places(job.copies,
+                             launch.getOnly().value_or(ArrayRef<int64_t>()))));
 }
 
 FlatSymbolRefAttr TaskTables::getSegments(ArrayRef<int64_t> numbers) {

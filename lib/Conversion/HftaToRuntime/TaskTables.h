@@ -32,6 +32,7 @@ public:
 private:
   LogicalResult buildTasks();
   LogicalResult buildSchedules();
+  SegmentAttr getSegment(int64_t number) const;
   bool hasSlabs(int64_t segment) const;
   Record getBinding(LaunchOp launch, size_t number, int64_t bytes) const;
   std::optional<Record> getMap(DictionaryAttr map);

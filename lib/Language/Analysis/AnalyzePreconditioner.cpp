@@ -147,10 +147,12 @@ void JobAnalyzer::fillPreconditioner() {
   // limits the square of the length. So multiply the default clip by (1 - m)^2.
   constexpr double kPlainClip = 1e-2;
   std::vector<double> clips(job.copies, kPlainClip);
-  const HyperParameter *momentum = job.findHyperParameter("momentum");
-  if (job.optimizer == "sgd" && momentum)
-    for (auto [clip, value] : llvm::zip_equal(clips, momentum->values))
-      clip *= (1 - value) * (1 - value);
+  for (auto [index, kind] : llvm::enumerate(job.optimizers))
+    if (kind.name == "sgd")
+      for (int64_t copy : job.getCopiesOfOptimizer(index)) {
+        double rest = 1 - job.findHyperParameter("momentum")->values[copy];
+        clips[copy] *= rest * rest;
+      }
   job.hyperParameters.push_back({kClip.str(), std::move(clips)});
 }
 

@@ -177,9 +177,7 @@ void JobAnalyzer::collectSearched() {
 
 /// Returns whether a program can change a number of this name when it runs.
 bool JobAnalyzer::isChangedAtRunTime(llvm::StringRef name) const {
-  const OptimizerInfo *optimizer = findOptimizer(info.job.optimizer);
-  return name == "seed" ||
-         (optimizer && findByName(optimizer->parameters, name)) ||
+  return name == "seed" || isOfOptimizer(name) ||
          (!info.job.preconditioner.empty() &&
           findByName(getKfacParameters(), name)) ||
          llvm::is_contained(info.modelHyperParameters, name) ||
@@ -247,7 +245,7 @@ void JobAnalyzer::checkSearchedPreconditioner() {
       factors = &setting;
     if (setting.name == "inverse_every")
       inverses = &setting;
-    if (setting.name == "momentum" && job.optimizer == "sgd" &&
+    if (setting.name == "momentum" && job.hasOptimizer("sgd") &&
         !info.sweep.contains("kl_clip"))
       diagnostics.error(range,
                         "'momentum' varies, from which the default of "

@@ -429,11 +429,9 @@ static bool isLossNumber(const LossInfo *loss, llvm::StringRef name) {
 /// Returns whether a setting of the job already has this name.
 bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
-  const OptimizerInfo *optimizer = findOptimizer(info.job.optimizer);
   const ScheduleInfo *schedule = findSchedule(info.job.schedule.kind);
   const LossInfo *loss = findLoss(info.loss.name);
   return (setting && setting->isSwept()) || name == "model" ||
          isLossNumber(loss, name) || findByName(schedule->parameters, name) ||
-         (optimizer && findByName(optimizer->parameters, name)) ||
-         isTakenByPreconditioner(name);
+         isOfOptimizer(name) || isTakenByPreconditioner(name);
 }

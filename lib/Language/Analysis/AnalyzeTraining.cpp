@@ -1,7 +1,6 @@
 //===- AnalyzeTraining.cpp - Clauses of a train block ---------------------===//
 
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -10,22 +9,8 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
 //===----------------------------------------------------------------------===//
-// Optimizer and schedules
+// Schedules
 //===----------------------------------------------------------------------===//
-
-void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
-  const ast::Expression *value = getOnlyValue(clause);
-  std::optional<CallView> call;
-  if (!value || !(call = getCall(*value, "an optimizer such as adam(lr = 1e-3)",
-                                 diagnostics)))
-    return;
-  const OptimizerInfo *optimizer =
-      findKind(getOptimizers(), *call, "optimizer", diagnostics);
-  if (!optimizer)
-    return;
-  if (readParameters(*call, optimizer->parameters, info.job.optimizerFlags))
-    info.job.optimizer = optimizer->name.str();
-}
 
 /// Reads a schedule. Its parameters are stored later, once the values of all
 /// copies are known.

@@ -21,8 +21,10 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     checkRequired();
   if (info.model)
     analyzeModelOptions(*info.model);
-  // Clauses `zip` come last, because they refer to lists in all other clauses.
-  analyzeClausesCalled([](llvm::StringRef name) { return name == "zip"; });
+  // Groups take numbers of the optimizers. Clauses `zip` come last, because they
+  // refer to lists in all other clauses.
+  for (llvm::StringRef last : {"group", "zip"})
+    analyzeClausesCalled([&](llvm::StringRef name) { return name == last; });
   if (info.job.training)
     checkScores();
   if (diagnostics.hasErrors())
@@ -89,8 +91,9 @@ void JobAnalyzer::analyzeClauses() {
                     diagnostics);
   for (const Clause &clause : info.train->clauses)
     checkClauseCount(clause);
-  analyzeClausesCalled(
-      [](llvm::StringRef name) { return name != "model" && name != "zip"; });
+  analyzeClausesCalled([](llvm::StringRef name) {
+    return name != "model" && name != "group" && name != "zip";
+  });
 }
 
 void JobAnalyzer::analyzeClausesCalled(
@@ -261,10 +264,7 @@ void JobAnalyzer::fillJob() {
   auto addHyperParameter = [&](llvm::StringRef name) {
     job.hyperParameters.push_back({name.str(), info.sweep.getValues(name)});
   };
-  if (const OptimizerInfo *optimizer = findOptimizer(job.optimizer))
-    for (const ParameterInfo &parameter : optimizer->parameters)
-      if (info.sweep.contains(parameter.name))
-        addHyperParameter(parameter.name);
+  fillOptimizers();
   fillPreconditioner();
   for (const std::string &name : info.modelHyperParameters)
     addHyperParameter(name);

@@ -81,6 +81,12 @@ struct SearchedRange {
   SweepPosition position;
 };
 
+/// Which parameters a group of Job::groupsOfParameters has, by kinds and by
+/// patterns of names.
+struct GroupInfo {
+  std::vector<NamedRange> kinds, patterns;
+};
+
 /// The contents of a job, checked as far as that is possible without shapes.
 struct JobInfo {
   const ast::ModelDeclaration *model = nullptr;
@@ -125,6 +131,7 @@ struct JobInfo {
   std::vector<int64_t> fileOfCopy;
 
   bool freshInitialization = false;
+  std::vector<GroupInfo> groups;
   std::vector<NamedRange> freeze, trainable; ///< patterns of parameter names
   /// Source ranges of the entries of Job::kfacExclude.
   llvm::SmallVector<llvm::SMRange> excludeRanges;
@@ -186,6 +193,14 @@ private:
   void fillJob();
   void fillSettings();
   void fillSchedule(const SettingInfo &setting);
+
+  // AnalyzeOptimizers.cpp: the optimizer of each copy.
+  std::optional<OptimizerKind> readOptimizer(const ast::Expression &value);
+  void readOptimizers(const ast::ListExpression &list);
+  void fillOptimizers();
+  bool isOfOptimizer(llvm::StringRef name) const;
+  void readSelectors(llvm::ArrayRef<const ast::Expression *> selectors,
+                     GroupInfo &group, std::string &name);
 
   // AnalyzePipeline.cpp: stages and the order of their work.
   void checkPipeline();

@@ -2,6 +2,7 @@
 
 #include "Hfta/Language/SettingTables.h"
 #include "Analysis/JobAnalyzer.h"
+#include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -161,6 +162,13 @@ static void printOptimizers(raw_ostream &os) {
     printCall(os, optimizer.name, optimizer.parameters, optimizer.text);
 }
 
+static void printParameterKinds(raw_ostream &os) {
+  os << "| kind | parameters |\n|---|---|\n";
+  for (auto [name, text] :
+       llvm::zip_equal(getParameterKindNames(), getParameterKindTexts()))
+    os << "| `" << name << "` | " << text << " |\n";
+}
+
 static void printSchedules(raw_ostream &os) {
   os << "| schedule | learning rate in step s, counted from 0; "
         "t = s - warmup |\n|---|---|\n";
@@ -242,6 +250,7 @@ void hfta::printSettingTables(raw_ostream &os) {
                 {"losses", printLosses},
                 {"metrics", printMetrics},
                 {"optimizers", printOptimizers},
+                {"kinds", printParameterKinds},
                 {"schedules", printSchedules},
                 {"kfac", printKfac},
                 {"distributions", printDistributions},

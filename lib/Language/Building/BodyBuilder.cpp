@@ -69,9 +69,8 @@ BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
       batch(info.job.getMicroBatch()) {}
 
 Value BodyBuilder::read(VariableOp variable) {
-  return tensors->create<ReadOp>(
-      variable.getTensorType(),
-      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+  return tensors->create<ReadOp>(variable.getTensorType(),
+                                 variable.getSymName(), IntegerAttr());
 }
 
 Value BodyBuilder::makeParameter(StringRef layer, StringRef suffix,
@@ -93,9 +92,8 @@ Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
 }
 
 void BodyBuilder::replaceStatistic(Value old, Value value) {
-  tensors->create<WriteOp>(value,
-                           cast<ReadOp>(old.getDefiningOp()).getVariableAttr(),
-                           IntegerAttr());
+  tensors->create<WriteOp>(
+      value, cast<ReadOp>(old.getDefiningOp()).getVariable(), IntegerAttr());
 }
 
 Attribute BodyBuilder::getUniform(double bound) const {

@@ -188,7 +188,7 @@ bool JobBuilder::buildModels(ModuleOp module) {
     if (ok)
       limitIndices(model);
   }
-  return ok && checkExcluded(module);
+  return ok && checkExcluded(module) && chooseGroups(module);
 }
 
 /// Checks that each pattern of `exclude`, for parameters without
@@ -383,9 +383,8 @@ Value JobBuilder::readScalar(ModelOp model, TensorBuilder &tensors,
                              PurposeAttr purpose, Type elementType) {
   VariableOp variable =
       VariableDeclarer(model).getScalar(tensors.getLoc(), purpose, elementType);
-  return tensors.create<ReadOp>(
-      variable.getTensorType(),
-      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+  return tensors.create<ReadOp>(variable.getTensorType(), variable.getSymName(),
+                                IntegerAttr());
 }
 
 RandomKeys JobBuilder::readKeys(ModelOp model, TensorBuilder &tensors) {

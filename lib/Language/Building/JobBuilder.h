@@ -74,6 +74,9 @@ private:
   bool buildLossAndMetric(ModelOp model, ValueRange arguments,
                           func::FuncOp forward, SmallVector<Value> &results);
 
+  // ParameterGroups.cpp: the groups to which parameters belong.
+  bool chooseGroups(ModuleOp module);
+
   // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,
                   int64_t ignored);

@@ -204,9 +204,8 @@ bool JobBuilder::bindDropoutRate(ModelOp model) {
       floatType);
   OpBuilder builder(forward.getBody());
   TensorBuilder tensors(builder, model.getLoc());
-  Value rate = tensors.create<ReadOp>(
-      variable.getTensorType(),
-      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+  Value rate = tensors.create<ReadOp>(variable.getTensorType(),
+                                      variable.getSymName(), IntegerAttr());
   for (DropoutOp dropout : dropouts)
     dropout.getRateMutable().assign(
         tensors.cast(rate, getElementType(dropout.getRate())));

@@ -3,6 +3,7 @@
 #include "Fuse/FuseVariables.h"
 
 #include "Fuse/AlignModels.h"
+#include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -104,6 +105,8 @@ static std::string describeDifference(VariableOp first, VariableOp other) {
     os << "is " << first.getType() << (first.getTrained() ? " (trained)" : "")
        << " against " << other.getType()
        << (other.getTrained() ? " (trained)" : "");
+  else if (getParameterGroups(other) != getParameterGroups(first))
+    os << "belongs to other groups of parameters";
   else if (drawn && mine != theirs && isDrawn(mine) && isDrawn(theirs))
     os << "is drawn from " << mine << " against " << theirs;
   else if (mine != theirs && (drawn || !mine || !theirs))

@@ -252,8 +252,7 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
     return false;
   // All ops of a kernel serve the same copies. Otherwise some copies would have
   // to wait for kernels of others.
-  if (uses && !isArrayed(root->getResult(0)) &&
-      uses->getCopies(op) != uses->getCopies(root))
+  if (uses && uses->getCopies(op) != uses->getCopies(root))
     return false;
   if (!(isTerm ? isUsedIn(op, root) : allUsesAllow(op, root)))
     return false;

@@ -119,6 +119,17 @@ private:
     return owner;
   }
 
+  /// Returns the copies that a kernel serves, if these aren't all for which it
+  /// would run.
+  DenseI64ArrayAttr getOnly(KernelOp kernel) const {
+    if (!uses || uses->getCopies(kernel).none() ||
+        uses->getCopies(kernel).all())
+      return {};
+    return DenseI64ArrayAttr::get(
+        kernel.getContext(),
+        SmallVector<int64_t>(uses->getCopies(kernel).set_bits()));
+  }
+
   void launch(KernelOp kernel, func::FuncOp function) const {
     OpBuilder builder(kernel);
     auto places = kernel.getBindingsAttr().getAsRange<BindingAttr>();
@@ -137,7 +148,7 @@ private:
         builder, kernel.getLoc(), function.getSymName(),
         kernel.getBindingsAttr(), inputs, written, perCopy,
         owner ? builder.getI64IntegerAttr(*owner) : IntegerAttr(),
-        /*joins=*/false);
+        /*joins=*/false, perCopy ? getOnly(kernel) : DenseI64ArrayAttr());
     if (llvm::any_of(places, [&](BindingAttr place) {
           return place.getCopy() >= 0 && place.getCopy() != owner;
         }))

@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Kernels/Kernels.h"
+#include "Tasks/CopyUses.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -48,10 +49,8 @@ bool hfta::sinkWrites(func::FuncOp task) {
     if (!write)
       continue;
     SmallVector<WriteOp> &others = before[write.getVariable()];
-    bool isSecond = llvm::any_of(others, [&](WriteOp other) {
-      return !write.getCopy() || !other.getCopy() ||
-             write.getCopy() == other.getCopy();
-    });
+    bool isSecond = llvm::any_of(
+        others, [&](WriteOp other) { return mayAccessSameCopy(write, other); });
     if (isSecond)
       return false;
     others.push_back(write);

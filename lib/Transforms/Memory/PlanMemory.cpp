@@ -7,6 +7,7 @@
 #include "Hfta/Transforms/Passes.h"
 #include "Memory/AllocateIntervals.h"
 #include "Memory/SegmentWriters.h"
+#include "Tasks/CopyUses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::hfta {
@@ -52,6 +53,10 @@ struct Place {
 /// with equal layouts. So copies may be at different places of a task, and
 /// copies that run in turns use the same slabs. Shared values of these roles
 /// have segments of their own.
+///
+/// A slab is the same for all copies. Values that some copies alone have lie
+/// there where other copies have others of their own. Outside of slabs, such
+/// values have segments without room for the other copies.
 class SegmentTable {
 public:
   /// With `putsStateInSlabs`, values that copies keep from step to step are in
@@ -66,8 +71,11 @@ public:
     int64_t bytes = getLogicalBytes(type);
     return type.getRank() == 0 ? bytes : alignTo(bytes);
   }
-  static int64_t getBytes(RankedTensorType type) {
+  static int64_t getBytes(VariableOp variable) {
+    RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
+    if (variable.getOnly())
+      copies = variable.getOnly()->size();
     return copies ? *copies * getStride(type) : getLogicalBytes(type);
   }
 
@@ -82,17 +90,13 @@ public:
     int64_t number =
         find(variable.getRole(), variable.getBlock(), variable.getInstances(),
              copies.has_value(), variable.getReaders().value_or(kNobody),
-             writer, variable.getHoldersAttr(), variable.getResidency());
+             writer, variable.getHoldersAttr(), variable.getResidency(),
+             variable.getOnly().value_or(kNobody));
     Segment &segment = segments[number];
-    if (segment.hasSlabs) {
-      int64_t offset = segment.end;
-      int64_t end = offset + alignTo(getLogicalBytes(type));
-      growSlabs(segment, segment.alignEnd(end), *copies);
-      segment.end = end;
-      return {number, offset, 0};
-    }
+    if (segment.hasSlabs)
+      return {number, placeInSlabs(segment, variable, *copies), 0};
     Place place{number, segment.bytes, copies ? getStride(type) : 0};
-    segment.bytes += alignTo(getBytes(type));
+    segment.bytes += alignTo(getBytes(variable));
     return place;
   }
 
@@ -123,7 +127,7 @@ public:
     for (const Segment &segment : segments)
       attributes.push_back(SegmentAttr::get(
           context, segment.role, segment.block, segment.alignEnd(segment.bytes),
-          segment.instances, segment.copyBytes, segment.readers,
+          segment.instances, segment.copyBytes, segment.only, segment.readers,
           segment.holders, segment.residency));
     return ArrayAttr::get(context, attributes);
   }
@@ -134,12 +138,15 @@ private:
     int64_t block, instances;
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
-    int64_t end = 0;       ///< the end of the variables in a slab
+    /// For each copy, the end of its variables in a slab.
+    SmallVector<int64_t> ends = {};
     StringRef writer = {}; ///< the part of the tasks that write the segment
     SmallVector<int64_t> readers =
         {};                    ///< other stages that are sent the whole segment
     ReplicasAttr holders = {}; ///< replicas that have the segment; null: all
     Residency residency = Residency::resident;
+    SmallVector<int64_t> only = {}; ///< the copies that have values in it, if
+                                    ///< it has no slabs; empty: all
     /// Aligns the end of the segment, or of one of its slabs: sums of groups
     /// are added up in blocks, and segments that aren't resident are moved in
     /// pages.
@@ -157,17 +164,21 @@ private:
   int64_t find(Role role, int64_t block, int64_t instances, bool arrayed,
                ArrayRef<int64_t> readers = kNobody, StringRef writer = "",
                ReplicasAttr holders = {},
-               Residency residency = Residency::resident) {
+               Residency residency = Residency::resident,
+               ArrayRef<int64_t> only = kNobody) {
     // A segment that isn't resident is moved for a turn's copies at a time.
     bool hasSlabs =
         arrayed && (SegmentAttr::livesWithinStep(role) ||
                     residency != Residency::resident ||
                     (putsStateInSlabs && SegmentAttr::isState(role)));
+    if (hasSlabs)
+      only = {};
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
              segment.readers == readers && segment.writer == writer &&
-             segment.holders == holders && segment.residency == residency;
+             segment.holders == holders && segment.residency == residency &&
+             segment.only == only;
     });
     if (known != segments.end())
       return known - segments.begin();
@@ -176,7 +187,26 @@ private:
     segments.back().writer = writer;
     segments.back().holders = holders;
     segments.back().residency = residency;
+    segments.back().only.assign(only.begin(), only.end());
     return static_cast<int64_t>(segments.size()) - 1;
+  }
+
+  /// Places a variable in the slabs of a segment, behind the variables that its
+  /// copies already have there, and returns its offset.
+  static int64_t placeInSlabs(Segment &segment, VariableOp variable,
+                              int64_t copies) {
+    segment.ends.resize(copies);
+    SmallVector<int64_t> members =
+        variable.getOnly() ? llvm::to_vector(*variable.getOnly())
+                           : llvm::to_vector(llvm::seq<int64_t>(0, copies));
+    int64_t offset = 0;
+    for (int64_t copy : members)
+      offset = std::max(offset, segment.ends[copy]);
+    int64_t end = offset + alignTo(getLogicalBytes(variable.getTensorType()));
+    for (int64_t copy : members)
+      segment.ends[copy] = end;
+    growSlabs(segment, segment.alignEnd(end), copies);
+    return offset;
   }
 
   static void growSlabs(Segment &segment, int64_t copyBytes, int64_t copies) {
@@ -185,7 +215,7 @@ private:
   }
 
   bool putsStateInSlabs;
-  SmallVector<Segment> segments;
+  SmallVector<Segment, 0> segments;
 };
 
 //===----------------------------------------------------------------------===//
@@ -255,18 +285,12 @@ private:
 
 } // namespace
 
-/// Returns whether a read and a write of one variable may access the same copy.
-static bool accessSameCopy(ReadOp read, WriteOp write) {
-  return !read.getCopy() || !write.getCopy() ||
-         read.getCopy() == write.getCopy();
-}
-
 /// Checks that no value that was read is used after its variable was written,
 /// except by the kernel that computes the written value.
 LogicalResult TaskPlanner::checkReads() {
   for (auto read : task.getOps<ReadOp>())
     for (WriteOp write : writes.lookup(read.getVariable())) {
-      if (!accessSameCopy(read, write) || position[write] < position[read])
+      if (!mayAccessSameCopy(read, write) || position[write] < position[read])
         continue;
       if (getLastUse(read) > position[write])
         return read.emitError("value of '")
@@ -329,7 +353,7 @@ std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
 /// write.
 bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
   for (ReadOp read : reads.lookup(write.getVariable())) {
-    if (!accessSameCopy(read, write))
+    if (!mayAccessSameCopy(read, write))
       continue;
     if (getLastUse(read) > position[kernel] && position[read] < position[write])
       return true;

@@ -112,7 +112,8 @@ void ScheduledSums::addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
   LaunchOp::create(builder, module.getLoc(), getKernel(type).getSymName(),
                    ArrayAttr::get(context, bindings), /*inputs=*/2,
                    /*written=*/ArrayRef<int64_t>{0}, /*per_copy=*/stride != 0,
-                   /*copy=*/IntegerAttr(), /*joins=*/false);
+                   /*copy=*/IntegerAttr(), /*joins=*/false,
+                   /*only=*/DenseI64ArrayAttr());
 }
 
 /// Returns the kernel that adds its second operand to its first one, in f32 or

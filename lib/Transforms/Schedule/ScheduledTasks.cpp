@@ -79,13 +79,15 @@ private:
 /// Lets adjacent launches run together, copy by copy, if they run once per copy
 /// and no copy reads what another one writes. Then a thread's caches still
 /// contain the values that the next launch reads. A launch for a single copy
-/// isn't joined, so that all threads work on this copy.
+/// isn't joined, so that all threads work on this copy; nor are launches for
+/// different copies.
 static void joinLaunches(TaskOp task) {
-  bool isOpen = false;
+  LaunchOp open;
   for (auto launch : task.getBody().getOps<LaunchOp>()) {
     bool canJoin = launch.getPerCopy() && LaunchUses::isOfCopy(launch);
-    launch.setJoins(isOpen && canJoin);
-    isOpen = canJoin;
+    launch.setJoins(canJoin && open &&
+                    launch.getOnlyAttr() == open.getOnlyAttr());
+    open = canJoin ? launch : LaunchOp();
   }
 }
 

@@ -144,9 +144,10 @@ void StepModeler::addBackward(Operation &op) {
 }
 
 void StepModeler::addParameters() {
+  // Slabs have room for the states of any kind of optimizer.
   int64_t states = 0;
-  if (const OptimizerInfo *optimizer = findOptimizer(job.optimizer))
-    states = optimizer->getStates(getGivenOptions(job)).size();
+  for (const OptimizerKind &kind : job.optimizers)
+    states = std::max<int64_t>(states, getStates(kind).size());
   for (auto &[variable, blocks] : readers) {
     if (!variable || variable.getRole() != Role::parameter)
       continue;

@@ -44,7 +44,8 @@ int64_t hfta::countCopiesApart(ModuleOp module) {
     auto variable = dyn_cast<VariableOp>(op);
     auto read = dyn_cast<ReadOp>(op);
     isApart |= isa<StackOp, UnstackOp>(op) ||
-               (variable && variable.getCopy()) || (read && read.getCopy());
+               (variable && (variable.getCopy() || variable.getOnly())) ||
+               (read && (read.getCopy() || read.getOnly()));
     if (variable)
       copies = std::max(copies, getCopies(variable.getType()).value_or(0));
   });
@@ -78,9 +79,10 @@ const SmallBitVector &CopyUses::getReaders(VariableOp variable) const {
   return known == readers.end() ? none : known->second;
 }
 
-SmallBitVector CopyUses::only(int64_t copy) const {
+SmallBitVector CopyUses::only(ArrayRef<int64_t> some) const {
   SmallBitVector set(copies);
-  set.set(copy);
+  for (int64_t copy : some)
+    set.set(copy);
   return set;
 }
 
@@ -94,6 +96,10 @@ SmallBitVector CopyUses::findCopies(Operation &op, const SymbolTable &symbols) {
       found &= only(*write.getCopy());
     if (variable.getCopy())
       found &= only(*variable.getCopy());
+    for (std::optional<ArrayRef<int64_t>> some :
+         {write.getOnly(), variable.getOnly()})
+      if (some)
+        found &= only(*some);
     return found;
   }
   SmallBitVector found(copies);

@@ -20,8 +20,27 @@ SmallVector<func::FuncOp> getTasksInOrder(ModuleOp module);
 bool isOfTasksAlone(VariableOp variable);
 
 /// Returns the number of copies of the job if some op or variable is for a
-/// single copy; otherwise 0.
+/// single copy, or for some copies alone; otherwise 0.
 int64_t countCopiesApart(ModuleOp module);
+
+/// Returns whether two reads or writes of one variable may access the same
+/// copy's value.
+template <typename OneOp, typename OtherOp>
+bool mayAccessSameCopy(OneOp one, OtherOp other) {
+  auto accesses = [](auto op, int64_t copy) {
+    return (!op.getCopy() || static_cast<int64_t>(*op.getCopy()) == copy) &&
+           (!op.getOnly() || llvm::is_contained(*op.getOnly(), copy));
+  };
+  auto accessesAny = [&](auto op, auto of) {
+    return llvm::any_of(*of.getOnly(),
+                        [&](int64_t copy) { return accesses(op, copy); });
+  };
+  if (one.getOnly())
+    return accessesAny(other, one);
+  if (other.getOnly())
+    return accessesAny(one, other);
+  return !one.getCopy() || !other.getCopy() || one.getCopy() == other.getCopy();
+}
 
 /// For each op of all tasks, the set of copies whose results depend on it:
 /// those whose programs would have the op if they were compiled alone. The op's
@@ -42,7 +61,7 @@ public:
 private:
   bool visitTask(func::FuncOp task, const SymbolTable &symbols);
   llvm::SmallBitVector findCopies(Operation &op, const SymbolTable &symbols);
-  llvm::SmallBitVector only(int64_t copy) const;
+  llvm::SmallBitVector only(ArrayRef<int64_t> some) const;
 
   int64_t copies;
   llvm::SmallBitVector none;

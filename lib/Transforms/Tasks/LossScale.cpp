@@ -19,8 +19,10 @@ static VariableOp getState(TaskBuilder &tasks, StringRef name) {
 }
 
 static Expression read(TaskBuilder &tasks, VariableOp variable,
-                       std::optional<int64_t> copy = std::nullopt) {
-  return {tasks.getBuilder(), variable.getLoc(), tasks.read(variable, copy)};
+                       std::optional<int64_t> copy = std::nullopt,
+                       DenseI64ArrayAttr only = {}) {
+  return {tasks.getBuilder(), variable.getLoc(),
+          tasks.read(variable, copy, only)};
 }
 
 void hfta::declareLossScale(TaskBuilder &tasks) {
@@ -43,11 +45,12 @@ Value hfta::readLossScale(TaskBuilder &tasks, Type type) {
   return read(tasks, getState(tasks, kFactor)).to(type);
 }
 
-Value hfta::readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy) {
+Value hfta::readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy,
+                           DenseI64ArrayAttr only) {
   Type f64 = tasks.getBuilder().getF64Type();
   Expression step =
-      read(tasks, tasks.getVariables().lookup(Purpose::step), copy);
-  return step.to(f64) - read(tasks, getState(tasks, kSkippedSteps), copy);
+      read(tasks, tasks.getVariables().lookup(Purpose::step), copy, only);
+  return step.to(f64) - read(tasks, getState(tasks, kSkippedSteps), copy, only);
 }
 
 Expression hfta::buildLossScale(TaskBuilder &tasks, const Expression &squares,

@@ -23,9 +23,11 @@ void declareLossScale(TaskBuilder &tasks);
 /// copy's loss, from which the backward begins.
 Value readLossScale(TaskBuilder &tasks, Type type);
 
-/// Reads the number of steps so far that weren't skipped, as a scalar in f64.
-/// The optimizer counts a copy's steps by it.
-Value readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy);
+/// Reads the number of steps so far that weren't skipped, as a scalar in f64,
+/// for one copy, for those `only`, or for all. The optimizer counts a copy's
+/// steps by it.
+Value readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy,
+                     DenseI64ArrayAttr only);
 
 /// Builds the next step's scale into the task `clip`. `squares` is the sum of
 /// the squares of all gradients, which are still scaled, and `clip` is the

@@ -121,12 +121,20 @@ static IntegerAttr getCopyAttr(OpBuilder &builder, VariableOp variable,
   return builder.getI64IntegerAttr(*copy);
 }
 
-Value TaskBuilder::read(VariableOp variable, std::optional<int64_t> copy) {
+/// Returns `only` if an access without `copy` is to an arrayed variable.
+static DenseI64ArrayAttr getOnlyAttr(VariableOp variable,
+                                     std::optional<int64_t> copy,
+                                     DenseI64ArrayAttr only) {
+  return copy || !isArrayed(variable.getType()) ? DenseI64ArrayAttr() : only;
+}
+
+Value TaskBuilder::read(VariableOp variable, std::optional<int64_t> copy,
+                        DenseI64ArrayAttr only) {
   IntegerAttr attribute = getCopyAttr(builder, variable, copy);
   RankedTensorType type = variable.getTensorType();
-  return ReadOp::create(builder, variable.getLoc(),
-                        attribute ? getLogicalType(type) : type,
-                        variable.getSymName(), attribute);
+  return ReadOp::create(
+      builder, variable.getLoc(), attribute ? getLogicalType(type) : type,
+      variable.getSymName(), attribute, getOnlyAttr(variable, copy, only));
 }
 
 Value TaskBuilder::read(Purpose purpose, std::optional<int64_t> copy) {
@@ -134,9 +142,10 @@ Value TaskBuilder::read(Purpose purpose, std::optional<int64_t> copy) {
 }
 
 void TaskBuilder::write(Value value, VariableOp variable,
-                        std::optional<int64_t> copy) {
+                        std::optional<int64_t> copy, DenseI64ArrayAttr only) {
   WriteOp::create(builder, variable.getLoc(), value, variable.getSymName(),
-                  getCopyAttr(builder, variable, copy));
+                  getCopyAttr(builder, variable, copy),
+                  getOnlyAttr(variable, copy, only));
 }
 
 Value TaskBuilder::splat(ArrayRef<int64_t> shape, Type elementType,

@@ -81,10 +81,16 @@ public:
   /// Erases a carried variable that no task reads or writes any longer.
   void eraseCarried(VariableOp variable) { symbols.erase(variable); }
 
-  Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
+  /// Builds a read of a variable, or of one copy of it. With `only`, which is
+  /// ignored if the result is shared, these copies alone use it.
+  Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt,
+             DenseI64ArrayAttr only = {});
   Value read(Purpose purpose, std::optional<int64_t> copy = std::nullopt);
+  /// Builds a write of a variable, or of one copy of it, or of the copies
+  /// `only` of an arrayed one.
   void write(Value value, VariableOp variable,
-             std::optional<int64_t> copy = std::nullopt);
+             std::optional<int64_t> copy = std::nullopt,
+             DenseI64ArrayAttr only = {});
 
   /// Builds a constant whose elements all equal `value`.
   Value splat(ArrayRef<int64_t> shape, Type elementType, double value);

@@ -1,10 +1,12 @@
 //===- UpdateTasks.cpp - Tasks init, norm, clip, update and report --------===//
 
+#include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Tasks/LossScale.h"
 #include "Tasks/LossWeight.h"
 #include "Tasks/TaskBuilder.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 #include <map>
 
@@ -162,10 +164,12 @@ static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
 
 namespace {
 /// Reads each scalar of a task only once, so that values computed from it are
-/// also computed once for all parameters.
+/// also computed once for all parameters. With `only`, these copies alone use
+/// the scalars.
 class ScalarReads {
 public:
-  explicit ScalarReads(TaskBuilder &tasks) : tasks(tasks) {}
+  explicit ScalarReads(TaskBuilder &tasks, DenseI64ArrayAttr only = {})
+      : tasks(tasks), only(only) {}
 
   Value read(Purpose purpose, std::optional<int64_t> copy) {
     return read(tasks.getVariables().lookup(purpose), copy);
@@ -173,12 +177,14 @@ public:
   Value read(VariableOp variable, std::optional<int64_t> copy) {
     Value &value = values[{variable, copy.value_or(-1)}];
     if (!value)
-      value = tasks.read(variable, copy);
+      value = tasks.read(variable, copy, only);
     return value;
   }
+  DenseI64ArrayAttr getOnly() const { return only; }
 
 private:
   TaskBuilder &tasks;
+  DenseI64ArrayAttr only;
   DenseMap<std::pair<Operation *, int64_t>, Value> values;
 };
 
@@ -192,7 +198,8 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
                           ScalarReads &scalars, Type elementType,
                           bool isReduced) {
   VariableOp variable = getGradient(tasks, leaf.variable);
-  Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
+  Value gradient = tasks.castTo(
+      tasks.read(variable, leaf.copy, scalars.getOnly()), elementType);
   if (!tasks.getVariables().lookup(Purpose::loss_weight))
     return gradient;
   Expression weight(
@@ -222,12 +229,14 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
 }
 
 namespace {
-/// The update of one trained variable.
+/// The update of one trained variable by one kind of optimizer, for the copies
+/// that have this kind.
 class Update {
 public:
-  Update(TaskBuilder &tasks, const TrainedLeaf &leaf, ScalarReads &scalars)
-      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), scalars(scalars),
-        variable(leaf.variable),
+  Update(TaskBuilder &tasks, const TrainedLeaf &leaf, const OptimizerKind &kind,
+         ScalarReads &scalars)
+      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), kind(kind),
+        scalars(scalars), variable(leaf.variable),
         stored(cast<FloatType>(variable.getTensorType().getElementType())) {}
 
   void build() {
@@ -237,7 +246,7 @@ public:
     computed = getWider(stored, tasks.getFloatType(precision.compute));
     for (StringRef name : {precision.gradients, precision.state})
       computed = getWider(computed, tasks.getFloatType(name));
-    parameter = tasks.castTo(tasks.read(variable, leaf.copy), computed);
+    parameter = tasks.castTo(read(variable), computed);
     gradient =
         readGradient(tasks, leaf, scalars, computed, /*isReduced=*/false);
     if (tasks.getJob().awaitsNorm()) {
@@ -249,10 +258,13 @@ public:
     tasks.write(tasks.splat(type.getShape(),
                             gradientVariable.getTensorType().getElementType(),
                             0.0),
-                gradientVariable, leaf.copy);
+                gradientVariable, leaf.copy, scalars.getOnly());
   }
 
 private:
+  Value read(VariableOp read) {
+    return tasks.read(read, leaf.copy, scalars.getOnly());
+  }
   Value scalar(Purpose purpose) { return scalars.read(purpose, leaf.copy); }
   VariableOp getState(const OptimizerState &state) {
     RankedTensorType type = variable.getTensorType();
@@ -261,11 +273,27 @@ private:
         variable, Purpose::state, state.name,
         RankedTensorType::get(type.getShape(), element, type.getEncoding()),
         variable.getBlock());
+    addOwner(declared);
     if (state.initial != 0)
       declared.setInitialAttr(DenseElementsAttr::get(
           RankedTensorType::get(type.getShape(), element),
           FloatAttr::get(element, state.initial).getValue()));
     return declared;
+  }
+  /// Notes that a state belongs to the copies that have this kind. Copies of
+  /// other kinds have it, too, if these have a state of the same name.
+  void addOwner(VariableOp state) {
+    if (!isArrayed(state.getType()) || !scalars.getOnly())
+      return;
+    llvm::SmallBitVector owners(tasks.getJob().copies);
+    ArrayRef<int64_t> known = state.getOnly().value_or(ArrayRef<int64_t>());
+    ArrayRef<int64_t> own =
+        leaf.copy ? ArrayRef(*leaf.copy) : scalars.getOnly().asArrayRef();
+    for (int64_t copy : llvm::concat<const int64_t>(known, own))
+      owners.set(copy);
+    state.setOnly(SmallVector<int64_t>(owners.set_bits()));
+    if (owners.all())
+      state.removeOnlyAttr();
   }
   /// Writes a variable's new value in its stored type. In a step that a copy
   /// skips, because its gradients have overflowed, the old value stays.
@@ -274,33 +302,55 @@ private:
     Value next = tasks.castTo(value, type.getElementType());
     if (!tasks.getJob().lossScale.empty()) {
       Expression scale(builder, variable.getLoc(), scalar(Purpose::clip_scale));
-      Expression now = scale.at(tasks.read(changed, leaf.copy));
+      Expression now = scale.at(read(changed));
       next = isTaken(scale).fill(type.getShape()).select(scale.at(next), now);
     }
-    tasks.write(next, changed, leaf.copy);
+    tasks.write(next, changed, leaf.copy, scalars.getOnly());
+  }
+  Value readHyperParameter(StringRef name) {
+    return scalars.read(
+        tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
+  }
+  /// Returns the last group of the parameter that gives a number of this name,
+  /// or null.
+  const ParameterGroup *findGroup(StringRef number) {
+    for (int64_t index : llvm::reverse(getParameterGroups(variable))) {
+      const ParameterGroup &group = tasks.getJob().groupsOfParameters[index];
+      if (llvm::is_contained(group.numbers, number))
+        return &group;
+    }
+    return nullptr;
+  }
+  /// Reads the step's learning rate, times the scale that a group gives.
+  Value readRate() {
+    Value rate = scalar(Purpose::learning_rate);
+    const ParameterGroup *group = findGroup(ParameterGroup::kRateScale);
+    if (!group)
+      return rate;
+    Value scale =
+        readHyperParameter(group->makeName(ParameterGroup::kRateScale));
+    return MulOp::create(builder, variable.getLoc(), rate, scale);
   }
   Value readScalar(StringRef name) {
     if (name == "lr")
-      return scalar(Purpose::learning_rate);
+      return readRate();
     if (name == "step")
       return tasks.getJob().lossScale.empty()
                  ? scalar(Purpose::step)
-                 : readStepsTaken(tasks, leaf.copy);
-    return scalars.read(
-        tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
+                 : readStepsTaken(tasks, leaf.copy, scalars.getOnly());
+    const ParameterGroup *group = findGroup(name);
+    return readHyperParameter(group ? group->makeName(name) : name.str());
   }
 
   /// Builds the optimizer's update of the parameter and its state.
   void updateParameter() {
-    const Job &job = tasks.getJob();
-    const OptimizerInfo &optimizer = *findOptimizer(job.optimizer);
-    SmallVector<StringRef> given = getGivenOptions(job);
+    const OptimizerInfo &optimizer = *findOptimizer(kind.name);
+    SmallVector<StringRef> given = getGivenOptions(kind);
     SmallVector<VariableOp> states;
     SmallVector<Value> inputs = {parameter, gradient};
     for (const OptimizerState *state : optimizer.getStates(given)) {
       states.push_back(getState(*state));
-      inputs.push_back(
-          tasks.castTo(tasks.read(states.back(), leaf.copy), computed));
+      inputs.push_back(tasks.castTo(read(states.back()), computed));
     }
     for (StringRef name : optimizer.getScalars(given))
       inputs.push_back(readScalar(name));
@@ -316,6 +366,7 @@ private:
   TaskBuilder &tasks;
   OpBuilder &builder;
   const TrainedLeaf &leaf;
+  const OptimizerKind &kind;
   ScalarReads &scalars;
   VariableOp variable;
   /// The type of the parameter in memory, and the type in which its update is
@@ -386,7 +437,16 @@ void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
       buildNorm(tasks, leaf, scalars);
   }
   tasks.startTask(parts::kUpdate, block);
-  ScalarReads scalars(tasks);
-  for (const TrainedLeaf &leaf : leaves)
-    Update(tasks, leaf, scalars).build();
+  const Job &job = tasks.getJob();
+  for (auto [index, kind] : llvm::enumerate(job.optimizers)) {
+    std::vector<int64_t> copies =
+        job.getCopiesOfOptimizer(static_cast<int64_t>(index));
+    DenseI64ArrayAttr only;
+    if (job.optimizers.size() > 1)
+      only = tasks.getBuilder().getDenseI64ArrayAttr(copies);
+    ScalarReads scalars(tasks, only);
+    for (const TrainedLeaf &leaf : leaves)
+      if (!leaf.copy || llvm::is_contained(copies, *leaf.copy))
+        Update(tasks, leaf, kind, scalars).build();
+  }
 }

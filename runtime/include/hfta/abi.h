@@ -31,6 +31,7 @@
   M(s, role)                                                                   \
   M(s, block)                                                                  \
   M(s, bytes)                                                                  \
+  M(s, places)                                                                 \
   M(s, copy_bytes)                                                             \
   M(s, alignment)                                                              \
   M(s, instances)                                                              \
@@ -42,7 +43,9 @@
   M(s, offset)                                                                 \
   M(s, copy_stride)                                                            \
   M(s, shape)                                                                  \
-  M(s, rank) M(s, flags) M(s, bytes) M(s, copy) M(s, training_rule)
+  M(s, rank)                                                                   \
+  M(s, flags)                                                                  \
+  M(s, bytes) M(s, copy) M(s, training_rule) M(s, places) M(s, groups)
 #define HFTA_ABI_BINDING(M, s)                                                 \
   M(s, segment)                                                                \
   M(s, in_slabs)                                                               \
@@ -65,7 +68,9 @@
   M(s, per_copy)                                                               \
   M(s, copy)                                                                   \
   M(s, joins)                                                                  \
-  M(s, items) M(s, lanes) M(s, scratch_bytes) M(s, block_threads) M(s, reserved)
+  M(s, items)                                                                  \
+  M(s, lanes)                                                                  \
+  M(s, scratch_bytes) M(s, block_threads) M(s, reserved) M(s, places)
 #define HFTA_ABI_IMAGE(M, s)                                                   \
   M(s, data) M(s, bytes) M(s, chip) M(s, kind) M(s, warp_groups)
 #define HFTA_ABI_IMAGE_TABLE(M, s) M(s, images) M(s, count)
@@ -173,6 +178,7 @@
   M(s, metric_is_share)                                                        \
   M(s, name)                                                                   \
   M(s, optimizer)                                                              \
+  M(s, optimizers)                                                             \
   M(s, metric)                                                                 \
   M(s, cpu_features)                                                           \
   M(s, target)                                                                 \

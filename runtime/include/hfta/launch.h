@@ -30,10 +30,17 @@ typedef struct hfta_task_call {
   int64_t copy_count;
   int64_t micro_batch; ///< number of the micro-batch in the step, for
                        ///< observers; -1: none
+  /// The program's segments; NULL if none of them has `places`.
+  const hfta_segment *rows;
 } hfta_task_call;
 
 /// Returns the number of the copy at a position of the call's list.
 int64_t hfta_call_copy(const hfta_task_call *call, int64_t position);
+
+/// Returns whether a launch that runs once per copy runs for the copy at a
+/// position of the call's list.
+bool hfta_call_runs(const hfta_task_call *call, const hfta_launch *launch,
+                    int64_t position);
 
 /// Returns the slab of the copy at a position of the call's list, for segments
 /// whose slabs aren't numbered by copy.

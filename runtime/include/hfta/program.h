@@ -107,6 +107,9 @@ typedef struct hfta_segment {
   /// The model's block that it belongs to; -1: the whole program.
   int32_t block;
   uint64_t bytes; ///< size of one instance, all copies included
+  /// If not NULL, some copies alone have values in the segment, which has no
+  /// slabs: for each copy, its position among them; -1: it has none.
+  const int32_t *places;
   /// If not 0, the segment consists of slabs of `copy_bytes` bytes, one per
   /// copy. The runtime may allocate only as many slabs as copies run at a time;
   /// a copy's slab is then given by its position among those copies.
@@ -143,8 +146,8 @@ typedef enum hfta_training_rule {
 } hfta_training_rule;
 
 /// A named tensor in a segment. `shape` is that of one copy's tensor, which is
-/// row-major. Copy k's tensor begins at `offset + k * copy_stride` in the
-/// segment.
+/// row-major. Copy k's tensor begins at `offset + p * copy_stride` in the
+/// segment, where p is k or, if the segment has `places`, places[k].
 typedef struct hfta_tensor {
   const char *name; ///< name within a copy, without the copy's number
   uint32_t segment; ///< index into hfta_program.segments
@@ -158,6 +161,12 @@ typedef struct hfta_tensor {
   int32_t copy; ///< the only copy that has it; -1: all copies have it. Tensors
                 ///< of different copies may have the same name
   uint32_t training_rule; ///< hfta_training_rule, if it is a parameter
+  /// If not NULL, some copies alone have it: those with a number of at least 0
+  /// here.
+  const int32_t *places;
+  /// The groups of parameters to which a parameter belongs, as names with
+  /// commas; NULL: none.
+  const char *groups;
 } hfta_tensor;
 
 /// A generated function that computes one work item. The work of one copy is
@@ -278,6 +287,9 @@ typedef struct hfta_launch {
   uint64_t scratch_bytes;
   uint32_t block_threads; ///< threads of a GPU's thread block; 0 without images
   uint32_t reserved;
+  /// If not NULL, a launch that runs once per copy runs for some copies alone:
+  /// those with a number of at least 0 here.
+  const int32_t *places;
 } hfta_launch;
 
 /// The kind of code for a GPU.
@@ -556,8 +568,11 @@ typedef struct hfta_program {
   uint32_t abi_version;
   uint32_t metric_is_share; ///< 1: the metric is printed in percent
   const char *name;         ///< the job's name
-  const char *optimizer; ///< name such as "sgd" or "adam"; "" in a program that
-                         ///< doesn't train
+  const char *optimizer; ///< name such as "sgd" or "adam"; several names with
+                         ///< commas if copies have different optimizers; "" in
+                         ///< a program that doesn't train
+  /// The name of each copy's optimizer; NULL if all copies have the same.
+  const char *const *optimizers;
   const char
       *metric; ///< name of the metric, such as "accuracy"; "" if there is none
   const char *cpu_features; ///< features that the code needs, as

@@ -39,6 +39,10 @@ hfta_status hfta_program_check_cpu(const hfta_program *program,
 /// Returns whether a copy has the tensor. Some tensors belong to a single copy.
 bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy);
 
+/// Returns the offset in its segment of a tensor of a copy that has it.
+uint64_t hfta_tensor_offset(const hfta_program *program,
+                            const hfta_tensor *tensor, int64_t copy);
+
 /// Returns the model from which a copy was made.
 const hfta_model *hfta_program_model(const hfta_program *program, int64_t copy);
 

@@ -40,7 +40,9 @@ typedef struct hfta_setting {
 /// A hyper-parameter, with one value per copy.
 typedef struct hfta_hyper_parameter {
   const char *name; ///< name, such as "lr", "weight_decay" or "dropout_rate"
-  const double *values; ///< hfta_program.copies values
+  /// hfta_program.copies values; NaN for a copy whose optimizer has no such
+  /// parameter.
+  const double *values;
 } hfta_hyper_parameter;
 
 /// The kinds of learning-rate schedules, each applied to the copy's own "lr":

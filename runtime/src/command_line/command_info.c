@@ -99,6 +99,8 @@ static void print_tensors(const hfta_program *program, bool trained) {
     print_tensor(tensor);
     if (tensor->training_rule != HFTA_TRAINING_none)
       printf(": %s", hfta_describe_training_rule(tensor->training_rule).text);
+    if (tensor->groups)
+      printf(", in group %s", tensor->groups);
     printf("\n");
   }
 }

@@ -11,6 +11,7 @@
 #include "workload/memory_plan.h"
 #include "workload/share.h"
 
+#include <math.h>
 #include <string.h>
 
 /// Writes a setting that has one value for all copies; nothing for others.
@@ -50,11 +51,15 @@ static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
   for (int64_t copy = 0; copy < program->copies; ++copy) {
     hfta_json_begin_object(writer);
     hfta_json_put_integer(writer, "copy", copy);
+    if (program->optimizers)
+      hfta_json_put_string(writer, "optimizer", program->optimizers[copy]);
     for (uint32_t i = 0; i < program->setting_count; ++i)
       put_setting_of_copy(writer, &program->settings[i], copy);
     hfta_json_key(writer, "hyper_parameters");
     hfta_json_begin_object(writer);
     for (uint32_t i = 0; i < program->hyper_parameter_count; ++i) {
+      if (isnan(program->hyper_parameters[i].values[copy]))
+        continue;
       hfta_json_key(writer, program->hyper_parameters[i].name);
       hfta_json_number(writer, program->hyper_parameters[i].values[copy],
                        HFTA_F64);
@@ -128,6 +133,8 @@ static void put_parameters(hfta_json_writer *writer,
     hfta_json_put_string(
         writer, "rule",
         hfta_describe_training_rule(tensor->training_rule).word);
+    if (tensor->groups)
+      hfta_json_put_string(writer, "groups", tensor->groups);
     hfta_json_put_boolean(writer, "shared",
                           (tensor->flags & HFTA_TENSOR_SHARED) != 0);
     if (tensor->copy >= 0)

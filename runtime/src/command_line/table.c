@@ -16,7 +16,7 @@ typedef struct column {
   const double *values;
   const int64_t *steps; ///< for kind STEP
   const bool *live;     ///< whether a copy has a value; NULL: all have
-  enum { NUMBER, EXACT, METRIC, COPY, STEP } kind;
+  enum { NUMBER, EXACT, METRIC, COPY, STEP, OPTIMIZER } kind;
   int width;
 } column;
 
@@ -45,7 +45,11 @@ static const char *cell_text(const hfta_program *program, const column *self,
       return "-";
     snprintf(buffer, CELL_BYTES, "%lld", (long long)self->steps[copy]);
     break;
+  case OPTIMIZER:
+    return program->optimizers[copy];
   case EXACT:
+    if (isnan(value))
+      return "-";
     hfta_number_text(value, HFTA_F64, buffer);
     break;
   case METRIC:
@@ -112,6 +116,8 @@ static int make_columns(const hfta_program *program,
                         const hfta_results *results, column *columns) {
   int count = 0;
   add_column(columns, &count, "copy", NULL, COPY);
+  if (program->optimizers)
+    add_column(columns, &count, "optimizer", NULL, OPTIMIZER);
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
     if (hfta_hyper_parameter_shown(program, i))
       add_column(columns, &count, program->hyper_parameters[i].name,
@@ -130,7 +136,8 @@ static int make_columns(const hfta_program *program,
   add_count(program, columns, &count, "kept inverses", results->kept_inverses);
   for (int i = 0; i < count; ++i) {
     char buffer[CELL_BYTES];
-    bool is_result = columns[i].kind != COPY && columns[i].kind != EXACT;
+    bool is_result = columns[i].kind != COPY && columns[i].kind != EXACT &&
+                     columns[i].kind != OPTIMIZER;
     columns[i].live = is_result ? results->live : NULL;
     columns[i].width = (int)strlen(columns[i].name);
     for (int64_t copy = 0; copy < program->copies; ++copy) {

@@ -90,6 +90,8 @@ static uint64_t get_digest(const hfta_program *program) {
   uint64_t digest = UINT64_C(0xcbf29ce484222325);
   mix_text(&digest, program->name);
   mix_text(&digest, program->optimizer);
+  for (int64_t copy = 0; program->optimizers && copy < program->copies; ++copy)
+    mix_text(&digest, program->optimizers[copy]);
   mix_text(&digest, program->metric);
   mix_numbers(&digest, program);
   mix_settings(&digest, program);

@@ -158,6 +158,13 @@ hfta_status hfta_instance_set_hyper_parameter(hfta_instance *instance,
     status = fail_unknown(instance, name);
   if (status == HFTA_OK)
     status = check_value(instance, index, value);
+  if (status == HFTA_OK && !is_seed(instance->program, index) &&
+      isnan(hfta_instance_hyper_values(instance, index)[copy]))
+    status = hfta_fail(
+        &instance->error, HFTA_USAGE,
+        "copy %lld has no '%s': its optimizer is '%s'", (long long)copy, name,
+        instance->program->optimizers ? instance->program->optimizers[copy]
+                                      : instance->program->optimizer);
   if (status != HFTA_OK)
     return status;
   set_own(instance, index, copy, value);

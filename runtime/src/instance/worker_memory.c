@@ -125,7 +125,7 @@ char *hfta_worker_address(const hfta_worker *self, uint32_t tensor,
                           int64_t copy) {
   const hfta_tensor *entry = &self->program->tensors[tensor];
   char *base = self->memory[entry->segment].bases[0];
-  return base + entry->offset + entry->copy_stride * (uint64_t)copy;
+  return base + hfta_tensor_offset(self->program, entry, copy);
 }
 
 char *hfta_worker_image(const hfta_worker *self, uint32_t tensor, int64_t copy,
@@ -137,5 +137,5 @@ char *hfta_worker_image(const hfta_worker *self, uint32_t tensor, int64_t copy,
   if (!memory->host)
     return NULL;
   return memory->host + memory->bytes * (uint64_t)(number % memory->count) +
-         entry->offset + entry->copy_stride * (uint64_t)copy;
+         hfta_tensor_offset(self->program, entry, copy);
 }

@@ -56,7 +56,15 @@ int64_t hfta_program_micro_batch(const hfta_program *program) {
 }
 
 bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy) {
-  return tensor->copy < 0 || tensor->copy == copy;
+  return tensor->places ? tensor->places[copy] >= 0
+                        : tensor->copy < 0 || tensor->copy == copy;
+}
+
+uint64_t hfta_tensor_offset(const hfta_program *program,
+                            const hfta_tensor *tensor, int64_t copy) {
+  const int32_t *places = program->segments[tensor->segment].places;
+  return tensor->offset +
+         tensor->copy_stride * (uint64_t)(places ? places[copy] : copy);
 }
 
 const hfta_model *hfta_program_model(const hfta_program *program,

@@ -140,7 +140,8 @@ void hfta_issue_run(const hfta_walk *self, const hfta_command *command) {
                          .copies = self->copies,
                          .slabs = self->slabs,
                          .copy_count = self->copy_count,
-                         .micro_batch = self->is_repeated ? self->number : -1};
+                         .micro_batch = self->is_repeated ? self->number : -1,
+                         .rows = program->segments};
   worker->device->functions->run(worker->device, command->queue, &call,
                                  command->subject);
 }

@@ -114,8 +114,7 @@ static hfta_status clear_copy(restart *self, int64_t copy) {
       continue;
     const char *image = program->segments[tensor->segment].image;
     const void *from =
-        image ? image + tensor->offset + tensor->copy_stride * (uint64_t)copy
-              : self->zeros;
+        image ? image + hfta_tensor_offset(program, tensor, copy) : self->zeros;
     status = hfta_instance_write(instance, i, copy, 0, from, tensor->bytes);
   }
   instance->reports[copy] = HFTA_NO_REPORT;

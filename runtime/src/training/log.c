@@ -194,6 +194,13 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   hfta_json_put_integer(&writer, "steps_per_epoch", log->span.steps_per_epoch);
   hfta_json_put_integer(&writer, "total_steps", log->span.total_steps);
   hfta_json_put_integer(&writer, "steps_done", log->span.steps_done);
+  if (program->optimizers) {
+    hfta_json_key(&writer, "optimizers");
+    hfta_json_begin_array(&writer);
+    for (int64_t copy = 0; copy < program->copies; ++copy)
+      hfta_json_string(&writer, program->optimizers[copy]);
+    hfta_json_end_array(&writer);
+  }
   hfta_json_key(&writer, "hyper_parameters");
   hfta_json_begin_object(&writer);
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)

@@ -16,8 +16,13 @@ static uint64_t tensor_bytes(const hfta_program *program,
     const hfta_tensor *tensor = &program->tensors[i];
     if (tensor->segment != segment)
       continue;
-    bool one = tensor->copy_stride == 0;
-    bytes += tensor->bytes * (one ? 1 : (uint64_t)workload->copies);
+    if (tensor->copy_stride == 0) {
+      bytes += tensor->bytes;
+      continue;
+    }
+    for (int64_t i = 0; i < workload->copies; ++i)
+      if (hfta_tensor_is_of(tensor, workload->first_copy + i))
+        bytes += tensor->bytes;
   }
   return bytes;
 }

@@ -29,6 +29,27 @@ static hfta_status check_counts(const hfta_program *program,
   return HFTA_OK;
 }
 
+/// Returns the last position of a copy in a segment.
+static uint64_t last_place(const hfta_program *program,
+                           const hfta_segment *segment, int64_t copies) {
+  if (!segment->places)
+    return (uint64_t)(copies - 1);
+  int32_t last = 0;
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    last = segment->places[copy] > last ? segment->places[copy] : last;
+  return (uint64_t)last;
+}
+
+/// Returns whether all copies that run a launch, or have a tensor, have values
+/// in the segment.
+static bool are_in_segment(const hfta_program *program, const int32_t *places,
+                           const hfta_segment *segment) {
+  for (int64_t copy = 0; segment->places && copy < program->copies; ++copy)
+    if ((!places || places[copy] >= 0) && segment->places[copy] < 0)
+      return false;
+  return true;
+}
+
 static hfta_status check_tensor(const hfta_program *program, uint32_t index,
                                 hfta_error *error) {
   const hfta_tensor *tensor = &program->tensors[index];
@@ -38,8 +59,13 @@ static hfta_status check_tensor(const hfta_program *program, uint32_t index,
       tensor->segment < program->segment_count &&
       tensor->copy < program->copies &&
       (tensor->copy < 0 || tensor->copy_stride == 0) &&
+      are_in_segment(program, tensor->places,
+                     &program->segments[tensor->segment]) &&
       !__builtin_mul_overflow(tensor->copy_stride,
-                              (uint64_t)(program->copies - 1), &last) &&
+                              last_place(program,
+                                         &program->segments[tensor->segment],
+                                         program->copies),
+                              &last) &&
       hfta_shape_bytes(tensor->type, tensor->shape, tensor->rank, &bytes) &&
       bytes == tensor->bytes;
   if (sound) {
@@ -192,11 +218,15 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
   const hfta_segment *segment = &program->segments[binding->segment];
   uint64_t last = 0;
   if (launch->per_copy)
-    last = (uint64_t)(copies - 1);
+    last = last_place(program, segment, copies);
   else if (launch->copy > 0)
-    last = (uint64_t)launch->copy;
+    last = (uint64_t)(segment->places ? segment->places[launch->copy]
+                                      : launch->copy);
   uint64_t begin = 0;
-  return !__builtin_mul_overflow(binding->copy_stride, last, &begin) &&
+  bool has_values = !launch->per_copy || binding->copy_stride == 0 ||
+                    are_in_segment(program, launch->places, segment);
+  return has_values &&
+         !__builtin_mul_overflow(binding->copy_stride, last, &begin) &&
          !__builtin_add_overflow(begin, binding->offset, &begin) &&
          begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
 }
@@ -258,7 +288,10 @@ static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
                       : launch->kernel != NULL;
   bool sound = has_code && launch->copy < program->copies &&
                launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
-               (!launch->joins || (index > 0 && launch->per_copy)) &&
+               (!launch->joins ||
+                (index > 0 && launch->per_copy &&
+                 launch->places == task->launches[index - 1].places)) &&
+               (!launch->places || launch->per_copy) &&
                has_sound_groups(launch);
   for (uint32_t i = 0; sound && i < launch->binding_count; ++i)
     sound =

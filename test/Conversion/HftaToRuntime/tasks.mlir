@@ -8,8 +8,9 @@
 // CHECK-NOT: {{hfta.(variable|task|schedule) @}}
 // CHECK: llvm.mlir.global internal constant @bindings
 // CHECK-SAME: !llvm.array<2 x struct<(i32, i32, i64, i64, i64, i32, i32)>>
+// CHECK: llvm.mlir.global internal constant @places(dense<[-1, 0]> : tensor<2xi32>)
 // CHECK: llvm.mlir.global internal constant @launches
-// CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, i64, i32, i32)>>
+// CHECK-SAME: !llvm.array<5 x struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, i64, i32, i32, ptr)>>
 // CHECK: llvm.mlir.addressof @"kernel/copy.0/entry"
 // CHECK: llvm.mlir.constant(3 : i64)
 // CHECK: llvm.mlir.global internal constant @tasks
@@ -35,6 +36,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {joins, per_copy}
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8, 1>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {hfta.reads_copies, per_copy}
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8, 1>, #hfta.binding<1, 0, 8, 1>] inputs 1 written [1] {copy = 1 : i64}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {only = array<i64: 1>, per_copy}
   }
   hfta.schedule @infer keeps [1] {
     hfta.transfer 16 from #hfta.place<host, 0, 0> to #hfta.place<segment, 0, 0>

@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -26,7 +26,7 @@ module attributes {hfta.job = {}} {
 
 // expected-error@+1 {{in 'hfta.job': 'batch' must be an i64}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i32, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -34,7 +34,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i32, ep
 
 // expected-error@+1 {{in 'hfta.job': 'training' must be true or false}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    training = "yes", optimizer = "sgd",
+    training = "yes", optimizers = [{name = "sgd"}],
     hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}], seed = array<i64: 1, 2>}} {
 }
 
@@ -42,7 +42,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'clip_norm' must be array<f64: …>}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     clip_norm = 1.0, seed = array<i64: 1, 2>}} {
 }
 
@@ -50,7 +50,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'seed' must be array<i64: …>}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = [1, 2]}} {
 }
 
@@ -58,7 +58,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'schedule' must be a dictionary}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, schedule = "constant"}} {
 }
 
@@ -66,7 +66,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'gamma' must be array<f64: …>}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, schedule = {gamma = 0.5}}} {
 }
 
@@ -74,7 +74,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'data' must be an array of dictionaries}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, data = [1]}} {
 }
 
@@ -82,7 +82,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'train' must be a dictionary}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, data = [{name = "x", train = 1 : i64}]}} {
 }
 
@@ -90,7 +90,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'copies' must be at least 1}}
 module attributes {hfta.job = {name = "j", copies = 0 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -98,7 +98,7 @@ module attributes {hfta.job = {name = "j", copies = 0 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'batch' must be a positive multiple of 'micro_batches'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64,
-    micro_batches = 3 : i64, epochs = 1 : i64, optimizer = "sgd",
+    micro_batches = 3 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
     hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}], seed = array<i64: 1, 2>}} {
 }
 
@@ -106,7 +106,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64,
 
 // expected-error@+1 {{in 'hfta.job': 'batch' must be a positive multiple of 'micro_batches'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 0 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -114,7 +114,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 0 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': hyper-parameter 'lr' must have one value a copy}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -122,7 +122,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'clip_norm' must have one value a copy}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     clip_norm = array<f64: 1.0>, seed = array<i64: 1, 2>}} {
 }
 
@@ -130,7 +130,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'seed' must have one value a copy}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2, 3>}} {
 }
 
@@ -155,7 +155,7 @@ module attributes {hfta.job = {name = "j", training = false}} {
 
 // expected-error@+1 {{in 'hfta.job': 'bacth' is unknown}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, bacth = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -163,7 +163,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, bacth = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'max' is unknown}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, schedule = {max = 1.0}}} {
 }
 
@@ -171,7 +171,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': unknown schedule 'linear'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, schedule = {kind = "linear"}}} {
 }
 
@@ -179,7 +179,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': unknown optimizer 'sdg'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sdg", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sdg"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>}} {
 }
 
@@ -187,7 +187,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': unknown precision 'f23'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, precision = {compute = "f23"}}} {
 }
 
@@ -195,7 +195,7 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': 'compute' has at least 32 bits, got 'bf16'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, precision = {compute = "bf16"}}} {
 }
 
@@ -203,6 +203,6 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // expected-error@+1 {{in 'hfta.job': field 'x' has the unknown format 'cvs'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
-    optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
     seed = array<i64: 1, 2>, data = [{name = "x", train = {format = "cvs", path = "x"}}]}} {
 }

@@ -3,7 +3,7 @@
 // A parameter lies in the block of the layer that uses it, its gradient and
 // optimizer state too; what crosses the cut, forward or backward, is a cut
 // variable of the block that computes it.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -94,7 +94,7 @@ module attributes {hfta.job = #job} {
 // and adds what the second one's left in a cut variable. The second one reads
 // what the first ends with, the result of tanh, and so computes the derivative:
 // the first needn't have that result.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -150,7 +150,7 @@ module attributes {hfta.job = #job} {
 // A value that isn't trained belongs to the first block that reads it, and so do its
 // initial elements; one that no block reads is initialised in the first. The sums of
 // an evaluation are the last block's, and so are the values that only they use.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>, metric = "accuracy"}

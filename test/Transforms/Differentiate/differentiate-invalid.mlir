@@ -6,7 +6,7 @@ module {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -27,7 +27,7 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "rate", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -54,7 +54,7 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -76,7 +76,7 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -105,7 +105,7 @@ module attributes {hfta.job = #job} {
 
 // Every op in the path to a trained variable is listed; others may lack a
 // derivative.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -141,7 +141,7 @@ module attributes {hfta.job = #job} {
 // Replicas compute micro-batches at the same time; no micro-batch may need what the
 // one before has written.
 #job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64,
-  replicas = array<i64: 3>, optimizer = "sgd",
+  replicas = array<i64: 3>, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -185,7 +185,7 @@ module attributes {hfta.job = #job} {
 
 // All batch normalizations of one value per channel are listed.
 #job = {name = "j", copies = 2 : i64, batch = 3 : i64, micro_batches = 3 : i64, epochs = 1 : i64,
-  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
@@ -218,6 +218,69 @@ module attributes {hfta.job = #job} {
       %0 = hfta.reduce sum %y over [1] : tensor<1x3xf32, #hfta.copies<2>>
       %1 = hfta.constant dense<1.0> : tensor<1xf32>
       return %0, %1 : tensor<1xf32, #hfta.copies<2>>, tensor<1xf32>
+    }
+  }
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
+// expected-error@+1 {{'hfta.loss_terms' must be a list of terms with different names}}
+module attributes {hfta.job = #job, hfta.loss_terms = [{name = "l1", weight = ""}, {name = "l1", weight = ""}]} {
+  hfta.model @array copies [0, 1] {
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      return %x : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
+// expected-error@+1 {{'hfta.loss_terms' must be a list of terms with different names}}
+module attributes {hfta.job = #job, hfta.loss_terms = "l1"} {
+  hfta.model @array copies [0, 1] {
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      return %x : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
+// expected-error@+1 {{a term of the loss needs the hyper-parameter 'l1_weight'}}
+module attributes {hfta.job = #job, hfta.loss_terms = [{name = "l1", weight = "l1_weight"}]} {
+  hfta.model @array copies [0, 1] {
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      return %x : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
+module attributes {hfta.job = #job, hfta.loss_terms = [{name = "l1", weight = ""}]} {
+  hfta.model @array copies [0, 1] {
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      return %x : tensor<4x3xf32>
+    }
+    // expected-error@+1 {{each term of the loss needs three results}}
+    func.func @objective(%y: tensor<4x3xf32>, %x: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+      return %y, %x : tensor<4x3xf32>, tensor<4x3xf32>
     }
   }
 }

@@ -43,7 +43,7 @@
 // CHECK: %[[REPORTED:.*]] = hfta.div %[[LOSS]], %[[WEIGHT]]
 // CHECK: hfta.write %[[REPORTED]], @"hfta.loss/mean"
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64,
-  all_forwards_first = true, optimizer = "sgd",
+  all_forwards_first = true, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64: 1.0, 2.0>,

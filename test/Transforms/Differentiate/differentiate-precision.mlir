@@ -3,7 +3,7 @@
 // With five types: the gradient is taken of the parameter's widest value, so that
 // its terms are rounded once, where they have been added to the stored ones. Draws
 // and the parameter's step are computed in f32, as no type is wider than that.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], precision = {parameters = "bf16",

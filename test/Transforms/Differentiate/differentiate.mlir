@@ -3,7 +3,7 @@
 // A weight read twice has one gradient, the sum of both. A value that backward
 // needs is saved (tanh) unless it is cheap to compute from values that exist
 // (neg, the broadcast).
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "adam"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "beta1", values = array<f64: 0.9, 0.9>},
@@ -125,7 +125,7 @@ module attributes {hfta.job = #job} {
 
 // Losses with weights are averaged over what counts. Running statistics are
 // written by a task of their own alone.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -185,7 +185,7 @@ module attributes {hfta.job = #job} {
 // Two micro-batches: the loss is scaled by 1 over the whole batch; with all
 // forwards first every one in flight has saved values of its own.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64,
-  all_forwards_first = true, optimizer = "sgd",
+  all_forwards_first = true, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
@@ -220,7 +220,7 @@ module attributes {hfta.job = #job} {
 // Without fusion the loss is computed in the same way, and every copy's
 // gradient is added to its copy of the variable.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, fuse = false,
-  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK-LABEL: func.func @"task/forward.0"
@@ -268,7 +268,7 @@ module attributes {hfta.job = #job} {
 // An inference binary has infer, and init if there is something to initialise;
 // modal ops stay as they are.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, training = false,
-  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK-NOT: func.func

@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -hfta-store-gradients -canonicalize | FileCheck %s -enable-var-scope
 // RUN: sed 's/epochs = 1/micro_batches = 2 : i64, &/' %s | hfta-opt -hfta-store-gradients -canonicalize | FileCheck %s --check-prefix=ADDED
-module attributes {hfta.job = {name = "j", optimizer = "sgd", copies = 2 : i64, batch = 4 : i64,
+module attributes {hfta.job = {name = "j", optimizers = [{name = "sgd"}], copies = 2 : i64, batch = 4 : i64,
     epochs = 1 : i64}} {
 // CHECK: hfta.stores_gradients
 // ADDED-NOT: hfta.stores_gradients

@@ -17,7 +17,7 @@
 // ALONE-DAG: hfta.read @w copy 1 {hfta.block = 0 : i64}
 // ALONE-DAG: hfta.read @v copy 1 {hfta.block = 1 : i64}
 // ALONE-DAG: hfta.tanh {{.*}} {hfta.block = 0 : i64}
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}

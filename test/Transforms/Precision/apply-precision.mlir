@@ -2,7 +2,7 @@
 
 // Parameters and statistics are widened where they are read and rounded where
 // they are written; terms of sums are widened once more, each value once.
-module attributes {hfta.job = {name = "j", optimizer = "sgd", copies = 2 : i64, batch = 4 : i64,
+module attributes {hfta.job = {name = "j", optimizers = [{name = "sgd"}], copies = 2 : i64, batch = 4 : i64,
     epochs = 1 : i64, precision = {parameters = "bf16", accumulate = "f64", state = "f16"}}} {
   // CHECK-LABEL: hfta.model @array
   hfta.model @array copies [0, 1] {
@@ -63,7 +63,7 @@ module attributes {hfta.job = {name = "j", optimizer = "sgd", copies = 2 : i64, 
 
 // A sum of several operands is one sum: it is rounded at its end. A partial sum
 // that others read, too, is a value of its own.
-module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64,
+module attributes {hfta.job = {name = "j", optimizers = [{name = "sgd"}], batch = 4 : i64, epochs = 1 : i64,
     precision = {accumulate = "f64"}}} {
   // CHECK-LABEL: hfta.model @terms
   hfta.model @terms copies [0] {
@@ -89,7 +89,7 @@ module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, e
 
 // In its own type a constant keeps its elements: folding in exact numbers may have
 // gone another way.
-module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64}} {
+module attributes {hfta.job = {name = "j", optimizers = [{name = "sgd"}], batch = 4 : i64, epochs = 1 : i64}} {
   // CHECK-LABEL: hfta.model @folded
   hfta.model @folded copies [0] {
     func.func @forward() -> tensor<4xf32> {
@@ -103,7 +103,7 @@ module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, e
 // -----
 
 // In f64, what a constant stands for and what files hold come as they are.
-module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64,
+module attributes {hfta.job = {name = "j", optimizers = [{name = "sgd"}], batch = 4 : i64, epochs = 1 : i64,
     precision = {parameters = "f64", compute = "f64", accumulate = "f64", gradients = "f64",
     state = "f64"}}} {
   // CHECK-LABEL: hfta.model @exact
@@ -153,7 +153,7 @@ module attributes {hfta.job = {name = "j", training = false, keeps_types = true,
 // -----
 
 // Products say what they multiply.
-module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64,
+module attributes {hfta.job = {name = "j", optimizers = [{name = "sgd"}], batch = 4 : i64, epochs = 1 : i64,
     precision = {multiply = "tf32"}}} {
   // CHECK-LABEL: hfta.model @rounded
   hfta.model @rounded copies [0] {

@@ -28,7 +28,7 @@
 // CHECK-NEXT: hfta.run @"task/evaluate"
 // CHECK-NEXT: }
 // CHECK: hfta.schedule @infer keeps [] {
-module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", optimizer = "sgd"},
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", optimizers = [{name = "sgd"}]},
     hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
     #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
     #hfta.segment<saved, 0, 64 bytes, 1 instances>,

@@ -5,7 +5,7 @@
 // CHECK: hfta.task @"task/forward.0" {{.*}} reads [0] writes [1] workspace [192] by_copies {
 // CHECK: hfta.task @"task/evaluate" {{.*}} reads [0, 1] writes [1, 2] workspace [128, 64] by_copies {
 // CHECK: hfta.task @"task/infer" {{.*}} reads [0] writes [0] by_copies {
-module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", optimizer = "sgd"},
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", optimizers = [{name = "sgd"}]},
     hfta.segments = [#hfta.segment<parameter, 0, 512 bytes, 1 instances>,
     #hfta.segment<workspace, -1, 512 bytes, 1 instances, 256 a copy>,
     #hfta.segment<workspace, -1, 128 bytes, 1 instances>]} {

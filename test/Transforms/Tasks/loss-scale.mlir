@@ -46,7 +46,7 @@
 // CHECK: hfta.write %{{.*}}, @"hfta.loss_scale/good_steps"
 // CHECK: hfta.write %[[COUNT]], @"hfta.loss_scale/skipped_steps"
 // CHECK: hfta.write %[[MULTIPLIED]], @hfta.clip_scale
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "adam"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "beta1", values = array<f64: 0.9, 0.9>},
@@ -76,7 +76,7 @@ module attributes {hfta.job = #job} {
 // -----
 
 // Checkpoints have one tensor of a name.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "adam"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "beta1", values = array<f64: 0.9, 0.9>},

@@ -3,7 +3,7 @@
 // The values of forward.0 that backward.0 needs, op by op. A cheap one that is marked
 // so is saved; one that crosses a cut exists anyway, and one that reads what the step
 // changes keeps its old value. The rest is recomputed from existing values.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}

@@ -4,7 +4,7 @@
 // Each op goes to its marked task, and loses the mark. A value of its forward
 // that a block's backward needs is saved, unless it is cheap to recompute; one
 // that another block needs crosses a cut. A constant is made where it is used.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
   {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}

@@ -185,7 +185,8 @@ TEST(Copies, JobSettings) {
                        "  micro_batches 2, all_forwards_first = true\n"
                        "  metric accuracy(net, label)\n"
                        "  precision f64, compute = f32");
-  EXPECT_EQ(job.optimizerFlags, std::vector<std::string>{"nesterov"});
+  ASSERT_EQ(job.optimizers.size(), 1u);
+  EXPECT_EQ(job.optimizers[0].options, std::vector<std::string>{"nesterov"});
   EXPECT_EQ(job.schedule.stepSize, Values({10}));
   EXPECT_EQ(job.schedule.gamma, Values({0.1}));
   EXPECT_EQ(job.steps, 100);

@@ -18,6 +18,8 @@ public:
         pool(makePool(threads), hfta_pool_destroy) {}
 
   void keepSlabs() { keeps[1] = true; }
+  /// Gives the second segment values for some copies only.
+  void setPlaces(const int32_t *places) { rows[1].places = places; }
 
   hfta_status run(std::vector<int32_t> copies, hfta_error *error = nullptr) {
     hfta_task task = {};
@@ -30,7 +32,8 @@ public:
                            copies.data(),
                            /*slabs=*/nullptr,
                            static_cast<int64_t>(copies.size()),
-                           -1};
+                           -1,
+                           rows};
     return hfta_run_task(pool.get(), &call, error);
   }
 
@@ -44,6 +47,7 @@ private:
   std::vector<hfta_launch> launches;
   void *segments[2];
   bool keeps[2] = {false, false};
+  hfta_segment rows[2] = {};
   std::unique_ptr<hfta_pool, void (*)(hfta_pool *)> pool;
 };
 } // namespace
@@ -109,6 +113,36 @@ TEST(Launch, BindsEachCopysBuffers) {
     launch.per_copy = 1;
     EXPECT_EQ(own[3], 200);
     EXPECT_EQ(own[3 + 16], 100);
+  }
+}
+
+// A launch for some copies skips the others, and finds their values in segments
+// that hold no others. Joined launches do so, too, for more copies than
+// threads.
+TEST(Launch, RunsForSomeCopies) {
+  const int items = 7;
+  const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 0, 0, 64)};
+  const int32_t runs[] = {-1, 0, -1, 1, 2, -1}, holds[] = {0, 1, -1, 2, 3, -1};
+  std::vector<hfta_launch> launches = {
+      launchOf(addItem, bindings, 2, items),
+      launchOf(doubleItem, bindings + 1, 1, items)};
+  launches[1].joins = 1;
+  for (hfta_launch &launch : launches)
+    launch.places = runs;
+  for (int threads : {1, 2, 3}) {
+    int shared = 1;
+    std::vector<int> own(4 * 16);
+    Task task(launches, &shared, own.data(), threads);
+    task.setPlaces(holds);
+    ASSERT_EQ(task.run({0, 1, 3, 4, 5}), HFTA_OK);
+    for (int item = 0; item < items; ++item) {
+      EXPECT_EQ(own[item], 0);
+      for (int place : {1, 2, 3})
+        EXPECT_EQ(own[place * 16 + item], 2 * (1 + item));
+    }
+    ASSERT_EQ(task.run({2, 3}), HFTA_OK);
+    EXPECT_EQ(own[16], 2);
+    EXPECT_EQ(own[32], 6);
   }
 }
 

@@ -257,9 +257,12 @@ bool SegmentAttr::mayHave(Role role, Residency residency) {
 LogicalResult SegmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   Role role, int64_t /*block*/, int64_t bytes,
                                   int64_t /*instances*/, int64_t copyBytes,
+                                  ArrayRef<int64_t> only,
                                   ArrayRef<int64_t> /*readers*/,
                                   ReplicasAttr /*holders*/,
                                   Residency residency) {
+  if (copyBytes > 0 && !only.empty())
+    return emitError() << "a segment of slabs has one for each copy";
   if (residency == Residency::resident)
     return success();
   if (!mayHave(role, residency))

@@ -44,6 +44,9 @@ LogicalResult LaunchOp::verify() {
   if (getCopy() && getPerCopy())
     return emitOpError("is for copy ")
            << *getCopy() << " alone and so can't run once per copy";
+  if (getOnly() && (!getPerCopy() || !llvm::is_sorted(*getOnly())))
+    return emitOpError("must run once per copy and list copies, ascending, to "
+                       "be for some copies alone");
   if (getJoins() && !isa_and_nonnull<LaunchOp>((*this)->getPrevNode()))
     return emitOpError("joins a launch, but none stands before it");
   return success();

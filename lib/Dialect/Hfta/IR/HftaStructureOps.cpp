@@ -45,8 +45,8 @@ void VariableOp::build(OpBuilder &builder, OperationState &state,
   build(builder, state, builder.getStringAttr(name), TypeAttr::get(type),
         RoleAttr::get(builder.getContext(), role), initial, UnitAttr(),
         builder.getI64IntegerAttr(-1), builder.getI64IntegerAttr(1),
-        BindingAttr(), IntegerAttr(), PurposeAttr(), StringAttr(),
-        DenseI64ArrayAttr(), ReplicasAttr());
+        BindingAttr(), IntegerAttr(), DenseI64ArrayAttr(), PurposeAttr(),
+        StringAttr(), DenseI64ArrayAttr(), ReplicasAttr());
 }
 
 void VariableOp::build(OpBuilder &builder, OperationState &state,
@@ -135,6 +135,24 @@ static LogicalResult verifyHolders(VariableOp variable) {
   return success();
 }
 
+/// Checks that `only`, if it is given, lists some of the copies, ascending.
+static LogicalResult verifyOnly(Operation *op,
+                                std::optional<ArrayRef<int64_t>> only,
+                                std::optional<int64_t> copies) {
+  if (!only)
+    return success();
+  if (!copies)
+    return op->emitOpError("is for some copies alone and so must be arrayed");
+  int64_t last = -1;
+  for (int64_t copy : *only) {
+    if (copy <= last || copy >= *copies)
+      return op->emitOpError("must list some of ")
+             << *copies << " copies, ascending, got [" << *only << "]";
+    last = copy;
+  }
+  return success();
+}
+
 LogicalResult VariableOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape())
@@ -148,6 +166,8 @@ LogicalResult VariableOp::verify() {
   if (getCopy() && isArrayed(type))
     return emitOpError("belongs to copy ")
            << *getCopy() << " alone and so must be shared, got " << type;
+  if (failed(verifyOnly(*this, getOnly(), getCopies(type))))
+    return failure();
   if (PurposeAttr purpose = getPurposeAttr();
       purpose && purpose.getRole() != getRole())
     return emitOpError("is for ")
@@ -192,13 +212,16 @@ LogicalResult VariableOp::verify() {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name,
-                                  std::optional<int64_t> copy, Type accessed,
-                                  bool isWrite,
+                                  std::optional<int64_t> copy,
+                                  std::optional<ArrayRef<int64_t>> only,
+                                  Type accessed, bool isWrite,
                                   SymbolTableCollection &symbols) {
   auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
   if (!variable)
     return op->emitOpError("names no variable: ") << name;
   Type expected = variable.getType();
+  if (failed(verifyOnly(op, only, getCopies(expected))))
+    return failure();
   if (copy) {
     std::optional<int64_t> copies = getCopies(expected);
     if (!copies || *copy < 0 || *copy >= *copies)
@@ -218,13 +241,13 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name,
 }
 
 LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyAccess(*this, getVariableAttr(), getCopy(), getType(),
+  return verifyAccess(*this, getVariableAttr(), getCopy(), getOnly(), getType(),
                       /*isWrite=*/false, symbolTable);
 }
 
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyAccess(*this, getVariableAttr(), getCopy(), getValue().getType(),
-                      /*isWrite=*/true, symbolTable);
+  return verifyAccess(*this, getVariableAttr(), getCopy(), getOnly(),
+                      getValue().getType(), /*isWrite=*/true, symbolTable);
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,19 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+std::vector<int64_t> Job::getCopiesOfOptimizer(int64_t kind) const {
+  std::vector<int64_t> found;
+  for (int64_t copy = 0; copy < copies; ++copy)
+    if (optimizerOfCopy.empty() || optimizerOfCopy[copy] == kind)
+      found.push_back(copy);
+  return found;
+}
+
+bool Job::hasOptimizer(StringRef name) const {
+  return llvm::any_of(
+      optimizers, [&](const OptimizerKind &kind) { return kind.name == name; });
+}
+
 const HyperParameter *Job::findHyperParameter(StringRef name) const {
   for (const HyperParameter &parameter : hyperParameters)
     if (parameter.name == name)
@@ -301,6 +314,16 @@ struct Describe {
     archive.field("own", setting.own);
   }
   template <typename Archive>
+  void operator()(Archive &archive, OptimizerKind &kind) const {
+    archive.name(kind.name);
+    archive.field("options", kind.options);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, ParameterGroup &group) const {
+    archive.name(group.name);
+    archive.field("numbers", group.numbers);
+  }
+  template <typename Archive>
   void operator()(Archive &archive, SearchSampler &sampler) const {
     archive.field("kind", sampler.kind);
 #define HFTA_SAMPLER_PARAMETER(type, member, name, initial, byDefault, range)  \
@@ -334,8 +357,9 @@ struct Describe {
     archive.name(job.name);
     archive.field("training", job.training);
     archive.field("fuse", job.fuse);
-    archive.field("optimizer", job.optimizer);
-    archive.field("optimizer_flags", job.optimizerFlags);
+    archive.records("optimizers", job.optimizers, *this);
+    archive.field("optimizer_of_copy", job.optimizerOfCopy);
+    archive.records("groups_of_parameters", job.groupsOfParameters, *this);
     archive.records("hyper_parameters", job.hyperParameters, *this);
     archive.record("precision", job.precision, *this);
     archive.field("keeps_types", job.keepsTypes);
@@ -505,6 +529,37 @@ static std::string checkKinds(const Job &job) {
   return "";
 }
 
+/// Checks the kinds of optimizers, and which copies have them. Returns an error
+/// message, or an empty string.
+static std::string checkOptimizers(const Job &job) {
+  if (!job.training)
+    return "";
+  for (const OptimizerKind &kind : job.optimizers) {
+    const OptimizerInfo *info = findOptimizer(kind.name);
+    if (!info)
+      return "unknown optimizer '" + kind.name + "'";
+    for (const std::string &option : kind.options)
+      if (!info->hasOption(option))
+        return "'" + kind.name + "' has no option '" + option + "'";
+  }
+  if (job.optimizers.empty())
+    return "a training job needs one of 'optimizers'";
+  for (const ParameterGroup &group : job.groupsOfParameters)
+    for (const std::string &number : group.numbers)
+      if (!job.findHyperParameter(group.makeName(number)))
+        return "group '" + group.name + "' needs the hyper-parameter '" +
+               group.makeName(number) + "'";
+  auto isKind = [&](int64_t kind) {
+    return kind >= 0 && kind < static_cast<int64_t>(job.optimizers.size());
+  };
+  if (job.optimizers.size() > 1 || !job.optimizerOfCopy.empty())
+    if (job.optimizerOfCopy.size() != static_cast<size_t>(job.copies) ||
+        !llvm::all_of(job.optimizerOfCopy, isKind))
+      return "'optimizer_of_copy' must have the number of one of 'optimizers' "
+             "for each copy";
+  return "";
+}
+
 /// Checks everything that readers of the job may rely on. Returns an error
 /// message, or an empty string.
 static std::string checkJob(const Job &job) {
@@ -558,9 +613,7 @@ static std::string checkJob(const Job &job) {
     return validation;
   if (std::string search = checkSearch(job); !search.empty())
     return search;
-  if (job.training && !findOptimizer(job.optimizer))
-    return "unknown optimizer '" + job.optimizer + "'";
-  return "";
+  return checkOptimizers(job);
 }
 
 void Job::write(ModuleOp module) const {

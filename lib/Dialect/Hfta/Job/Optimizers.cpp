@@ -525,26 +525,38 @@ OptimizerInfo::getScalars(ArrayRef<StringRef> given) const {
   return names;
 }
 
-SmallVector<StringRef> hfta::getGivenOptions(const Job &job) {
-  SmallVector<StringRef> given;
-  const OptimizerInfo *optimizer = findOptimizer(job.optimizer);
-  if (!optimizer)
-    return given;
-  for (const ParameterInfo &parameter : optimizer->parameters)
-    if (parameter.kind == Kind::flag
-            ? llvm::is_contained(job.optimizerFlags, parameter.name.str())
-            : parameter.kind == Kind::optional &&
-                  job.findHyperParameter(parameter.name))
-      given.push_back(parameter.name);
-  return given;
+bool OptimizerInfo::hasOption(StringRef option) const {
+  const ParameterInfo *known = findByName(parameters, option);
+  return known && (known->kind == Kind::flag || known->kind == Kind::optional);
 }
 
-std::string hfta::describeStates(const Job &job) {
-  std::string text = job.optimizer;
-  const OptimizerInfo *optimizer = findOptimizer(job.optimizer);
-  if (!optimizer)
-    return text;
-  for (const OptimizerState *state : optimizer->getStates(getGivenOptions(job)))
+SmallVector<StringRef> hfta::getGivenOptions(const OptimizerKind &kind) {
+  return SmallVector<StringRef>(kind.options.begin(), kind.options.end());
+}
+
+SmallVector<const OptimizerState *> hfta::getStates(const OptimizerKind &kind) {
+  return findOptimizer(kind.name)->getStates(getGivenOptions(kind));
+}
+
+SmallVector<StringRef> hfta::getStateOrder() {
+  SmallVector<StringRef> order;
+  for (const OptimizerInfo &optimizer : getOptimizers()) {
+    // States that are new come directly before the next one that is known.
+    auto *next = order.end();
+    for (const OptimizerState &state : llvm::reverse(optimizer.states)) {
+      auto *known = llvm::find(order, state.name);
+      assert(known == order.end() || known <= next);
+      next = known != order.end() ? known : order.insert(next, state.name);
+    }
+  }
+  return order;
+}
+
+std::string hfta::describeStates(const Job &job, int64_t kind) {
+  if (job.optimizers.empty())
+    return "";
+  std::string text = job.optimizers[kind].name;
+  for (const OptimizerState *state : getStates(job.optimizers[kind]))
     if (!state->onlyWith.empty())
       text += " " + state->onlyWith.str();
   if (!job.lossScale.empty())
@@ -596,8 +608,7 @@ LogicalResult OptimizerUpdateOp::inferReturnTypes(
   SmallVector<StringRef> given;
   for (Attribute attribute : adaptor.getGiven()) {
     given.push_back(cast<StringAttr>(attribute).getValue());
-    const ParameterInfo *known = findByName(info->parameters, given.back());
-    if (!known || (known->kind != Kind::flag && known->kind != Kind::optional))
+    if (!info->hasOption(given.back()))
       return emitOptionalError(location, "'", info->name, "' has no option '",
                                given.back(), "'");
   }

@@ -62,8 +62,7 @@ bool ModelBuilder::isFrozenStatistic(StringRef name) const {
 
 Value ModelBuilder::readVariable(VariableOp variable, Location location) {
   return ReadOp::create(builder, location, variable.getType(),
-                        FlatSymbolRefAttr::get(variable.getSymNameAttr()),
-                        IntegerAttr());
+                        variable.getSymName(), IntegerAttr());
 }
 
 void ModelBuilder::writeVariable(VariableOp variable, Value value,
@@ -71,8 +70,7 @@ void ModelBuilder::writeVariable(VariableOp variable, Value value,
   Type stored = variable.getTensorType().getElementType();
   if (getElementTypeOrSelf(value.getType()) != stored)
     value = CastOp::create(builder, location, value, stored);
-  WriteOp::create(builder, location, value,
-                  FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+  WriteOp::create(builder, location, value, variable.getSymName(),
                   IntegerAttr());
 }
 

@@ -11,11 +11,21 @@ typedef struct work {
   int64_t first;
   int64_t copies; ///< the number of copies; position `first` in the call's list
                   ///< is the first one
+  /// If not NULL, `first` is a position in this list of positions.
+  const int32_t *positions;
 } work;
 
-/// Fills in the addresses of the first launch's operands, for the copy at a
-/// position of the call's list.
-static void bind(const work *self, int64_t position, void **buffers) {
+/// Returns the position, in the call's list, of one of the copies, numbered
+/// from 0.
+static int64_t position_of(const work *self, int64_t number) {
+  int64_t at = self->first + number;
+  return self->positions ? self->positions[at] : at;
+}
+
+/// Fills in the addresses of the first launch's operands for one of the copies,
+/// numbered from 0.
+static void bind(const work *self, int64_t number, void **buffers) {
+  int64_t position = position_of(self, number);
   for (uint32_t i = 0; i < self->launches->binding_count; ++i)
     buffers[i] = hfta_call_address(self->call, self->launches, i, position);
 }
@@ -28,9 +38,9 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   void *buffers[HFTA_MAX_BINDINGS];
   void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
   int64_t items = launch->items;
-  int64_t position = self->first + begin / items, item = begin % items;
-  for (int64_t left = end - begin; left > 0; ++position, item = 0) {
-    bind(self, position, buffers);
+  int64_t number = begin / items, item = begin % items;
+  for (int64_t left = end - begin; left > 0; ++number, item = 0) {
+    bind(self, number, buffers);
     for (; item < items && left > 0; ++item, --left)
       launch->kernel(buffers, item, scratch);
   }
@@ -52,8 +62,7 @@ static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
     for (int64_t lane = 0; lane < launch->lanes; ++lane) {
       int64_t index = group * launch->lanes + lane;
       index = index < last ? index : last;
-      bind(self, self->first + index / launch->items,
-           buffers + lane * launch->binding_count);
+      bind(self, index / launch->items, buffers + lane * launch->binding_count);
       items[lane] = index % launch->items;
     }
     kernel(buffers, items, scratch);
@@ -64,11 +73,12 @@ static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
 /// kernel finds the previous kernel's results in the thread's caches.
 static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
-  for (int64_t position = begin; position < end; ++position) {
+  for (int64_t number = begin; number < end; ++number) {
     for (int64_t i = 0; i < self->count; ++i) {
-      work one = {
-          self->pool, self->call, &self->launches[i], 1, self->first + position,
-          1};
+      work one = *self;
+      one.launches += i;
+      one.count = one.copies = 1;
+      one.first += number;
       if (one.launches->items > 0)
         run_items(&one, 0, one.launches->items, thread);
     }
@@ -130,6 +140,23 @@ static void run_joined(work self) {
     share_items(&self);
 }
 
+/// Runs consecutive launches for each of those copies that their places name.
+static void run_for_some(work self) {
+  enum { MOST = 256 };
+  int32_t positions[MOST];
+  self.positions = positions;
+  self.copies = 0;
+  for (int64_t at = 0; at < self.call->copy_count; ++at) {
+    if (hfta_call_runs(self.call, self.launches, at))
+      positions[self.copies++] = (int32_t)at;
+    bool is_last = at + 1 == self.call->copy_count;
+    if (self.copies == MOST || (is_last && self.copies > 0)) {
+      run_joined(self);
+      self.copies = 0;
+    }
+  }
+}
+
 /// Runs a launch once: for the copy that it belongs to, or for all copies
 /// together if it belongs to none.
 static void run_once(work self) {
@@ -158,11 +185,13 @@ hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
   if (status != HFTA_OK)
     return status;
   for (uint32_t i = 0; i < task->launch_count;) {
-    work group = {pool, call, &task->launches[i], 1, 0, call->copy_count};
+    work group = {pool, call, &task->launches[i], 1, 0, call->copy_count, NULL};
     while (i + group.count < task->launch_count &&
            joins(&task->launches[i + group.count]))
       ++group.count;
-    if (group.launches->per_copy)
+    if (group.launches->per_copy && group.launches->places)
+      run_for_some(group);
+    else if (group.launches->per_copy)
       run_joined(group);
     else
       run_once(group);

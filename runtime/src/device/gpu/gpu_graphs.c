@@ -156,6 +156,7 @@ static hfta_task_call read_call(const hfta_gpu_graphs *self, const char **at,
   *at += align(sizeof(*head));
   hfta_task_call call = {.task = &self->program->tasks[head->number],
                          .copy_count = head->copy_count,
+                         .rows = self->program->segments,
                          .micro_batch = -1};
   call.segments = take(at, true, segments * sizeof(void *));
   call.copies = take(at, head->parts & HAS_COPIES, copies);

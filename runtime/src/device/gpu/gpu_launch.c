@@ -34,10 +34,12 @@ uint64_t hfta_gpu_scratch_bytes(const hfta_program *program, int64_t copies) {
 }
 
 /// Returns the number of consecutive copies, from `position` in the call's
-/// list, whose operands have a constant stride.
-static int64_t count_together(const hfta_task_call *call, int64_t position) {
+/// list, for which a launch runs and whose operands have a constant stride.
+static int64_t count_together(const hfta_task_call *call,
+                              const hfta_launch *launch, int64_t position) {
   int64_t count = 1;
   while (count < MOST_COPIES && position + count < call->copy_count &&
+         hfta_call_runs(call, launch, position + count) &&
          hfta_call_copy(call, position + count) ==
              hfta_call_copy(call, position) + count &&
          hfta_call_slab(call, position + count) ==
@@ -106,7 +108,10 @@ static hfta_gpu_result give_one(const giving *self, uint32_t number) {
   if (launch->per_copy) {
     for (int64_t at = 0, count; at < call->copy_count && result.code == 0;
          at += count) {
-      count = count_together(call, at);
+      count = 1;
+      if (!hfta_call_runs(call, launch, at))
+        continue;
+      count = count_together(call, launch, at);
       result = give_for(self, number, at, count);
     }
     return result;

@@ -220,7 +220,9 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     of slabs, one a copy and one after the other, says how long each is:
     `#hfta.segment<saved, 0, 8192 bytes, 1 instances, 1024 a copy>`. It holds
     nothing but values of single copies, so copies that run in turn may share
-    slabs. A segment that stages other than its block's read lists them, and is
+    slabs. A segment without slabs may hold values of some copies alone, one
+    after the other: `#hfta.segment<optimizer_state, 0, 4096 bytes, 1 instances
+    of copies[0, 3]>`. A segment that stages other than its block's read lists them, and is
     sent to them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`.
     One with holders has memory only where one of these replicas is:
     `#hfta.segment<curvature, 0, 4096 bytes, 1 instances held by <0, 2, 1>>`.
@@ -237,21 +239,23 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     - (C2) a slab of it, or the whole segment if it has none, is a whole number of
       4096 bytes, the unit in which the store is read and written.
     - (C3) a segment that lives within one task isn't spilled.
+    - (C4) a segment of slabs has one for each copy.
   }];
   let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
                         "int64_t":$bytes, "int64_t":$instances,
                         DefaultValuedParameter<"int64_t", "0">:$copyBytes,
+                        OptionalArrayRefParameter<"int64_t">:$only,
                         OptionalArrayRefParameter<"int64_t">:$readers,
                         OptionalParameter<"::mlir::hfta::ReplicasAttr">:$holders,
                         DefaultValuedParameter<"::mlir::hfta::Residency", "::mlir::hfta::Residency::resident">:$residency);
-  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`for` `[` $readers^ `]`)? (`held` `by` $holders^)? (`(` $residency^ `)`)? `>`";
+  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`of` `copies` `[` $only^ `]`)? (`for` `[` $readers^ `]`)? (`held` `by` $holders^)? (`(` $residency^ `)`)? `>`";
   let genVerifyDecl = 1;
   let builders = [AttrBuilder<(ins
       "::mlir::hfta::Role":$role, "int64_t":$block, "int64_t":$bytes,
       "int64_t":$instances, "int64_t":$copyBytes), [{
     return $_get($_ctxt, role, block, bytes, instances, copyBytes,
-                 ::llvm::ArrayRef<int64_t>(), ReplicasAttr(),
-                 Residency::resident);
+                 ::llvm::ArrayRef<int64_t>(), ::llvm::ArrayRef<int64_t>(),
+                 ReplicasAttr(), Residency::resident);
   }]>];
   let extraClassDeclaration = [{
     /// Returns the table of segments of `op` if that is a module, else of the

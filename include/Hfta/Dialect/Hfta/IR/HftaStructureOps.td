@@ -41,7 +41,9 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
     one copy's (all copies start alike) or hold a leading copy axis. Random
     values are keyed by the variable's own name. `instances` counts the
     micro-batches in flight. With `copy`, the variable belongs to that copy
-    alone, and its type is plain. `readers` are the stages other than that of
+    alone, and its type is plain. With `only`, these copies alone have a value of
+    an arrayed variable, such as the state of an optimizer that other copies
+    don't use; its type still names all copies. `readers` are the stages other than that of
     its block which read it, and to which it is sent. `holders` are the
     replicas, of the stage of its block, that alone have it: others have no
     memory for it. `residency` is that of the segment in which memory is planned
@@ -69,6 +71,7 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
       `saved`.
     - (C11) it has no readers.
     - (C12) its role allows its `residency`.
+    - (C13) `only` lists some copies of an arrayed variable, ascending.
 
     Example:
     ```mlir
@@ -87,6 +90,7 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
                        DefaultValuedAttr<I64Attr, "1">:$instances,
                        OptionalAttr<Hfta_BindingAttr>:$location,
                        OptionalAttr<I64Attr>:$copy,
+                       OptionalAttr<DenseI64ArrayAttr>:$only,
                        OptionalAttr<Hfta_PurposeAttr>:$purpose,
                        OptionalAttr<StrAttr>:$known_as,
                        OptionalAttr<DenseI64ArrayAttr>:$readers,
@@ -122,28 +126,46 @@ def Hfta_ReadOp : Hfta_Op<"read", [
   let summary = "Reads the value of a variable";
   let description = [{
     With `copy`, reads that copy's value of an arrayed variable; the result is
-    shared.
+    shared. With `only`, the result is arrayed, but is used for these copies
+    alone.
     Example: `%w = hfta.read @weight copy 3 : tensor<10x784xf32>`
   }];
   let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemRead]>:$variable,
-                       OptionalAttr<I64Attr>:$copy);
+                       OptionalAttr<I64Attr>:$copy,
+                       OptionalAttr<DenseI64ArrayAttr>:$only);
   let results = (outs Hfta_Tensor:$result);
-  let assemblyFormat = "$variable (`copy` $copy^)? attr-dict `:` type($result)";
+  let builders = [
+    /// Builds a read for all copies, or of one of them.
+    OpBuilder<(ins "::mlir::Type":$result, "::llvm::StringRef":$variable,
+                   "::mlir::IntegerAttr":$copy), [{
+      build($_builder, $_state, result, variable, copy, DenseI64ArrayAttr());
+    }]>
+  ];
+  let assemblyFormat = "$variable (`copy` $copy^)? (`only` $only^)? attr-dict `:` type($result)";
 }
 
 def Hfta_WriteOp : Hfta_Op<"write", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Replaces the value of a variable";
   let description = [{
-    With `copy`, replaces only that copy's value of an arrayed variable. A shared
-    value written to an arrayed variable goes to every copy.
+    With `copy`, replaces only that copy's value of an arrayed variable, with
+    `only` those of some copies. A shared value written to an arrayed variable
+    goes to every copy that isn't excluded so.
     Example: `hfta.write %w, @weight : tensor<10x784xf32>`
   }];
   let arguments = (ins Hfta_Tensor:$value,
                        Arg<FlatSymbolRefAttr, "", [MemWrite]>:$variable,
-                       OptionalAttr<I64Attr>:$copy);
+                       OptionalAttr<I64Attr>:$copy,
+                       OptionalAttr<DenseI64ArrayAttr>:$only);
+  let builders = [
+    /// Builds a write for all copies, or of one of them.
+    OpBuilder<(ins "::mlir::Value":$value, "::llvm::StringRef":$variable,
+                   "::mlir::IntegerAttr":$copy), [{
+      build($_builder, $_state, value, variable, copy, DenseI64ArrayAttr());
+    }]>
+  ];
   let assemblyFormat = [{
-    $value `,` $variable (`copy` $copy^)? attr-dict `:` type($value)
+    $value `,` $variable (`copy` $copy^)? (`only` $only^)? attr-dict `:` type($value)
   }];
 }
 
@@ -222,8 +244,8 @@ def Hfta_LaunchOp : Hfta_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel function on planned memory";
   let description = [{
-    Runs once per copy with `per_copy`, else once; with `copy`, only if that
-    copy is among those that the task runs for. The first `inputs` bindings are
+    Runs once per copy with `per_copy`, for those `only` if they are given, else
+    once; with `copy`, only if that copy is among those that the task runs for. The first `inputs` bindings are
     read; `written` lists the numbers of those that are written. A launch that
     `joins` the one before it may run copy by copy together with it.
 
@@ -232,6 +254,7 @@ def Hfta_LaunchOp : Hfta_Op<"launch", [
     - (C2) so are the written ones.
     - (C3) a launch for one copy doesn't run once per copy.
     - (C4) a launch that joins has one before it.
+    - (C5) `only` lists copies, ascending, for which a launch runs once each.
 
     Example: `hfta.launch @"kernel/relu" on [#hfta.binding<0, 0, 64>] inputs 1 written [0] {per_copy}`
   }];
@@ -239,7 +262,7 @@ def Hfta_LaunchOp : Hfta_Op<"launch", [
                        TypedArrayAttrBase<Hfta_BindingAttr, "bindings">:$bindings,
                        I64Attr:$inputs, DenseI64ArrayAttr:$written,
                        UnitAttr:$per_copy, OptionalAttr<I64Attr>:$copy,
-                       UnitAttr:$joins);
+                       UnitAttr:$joins, OptionalAttr<DenseI64ArrayAttr>:$only);
   let assemblyFormat = [{
     $kernel `on` $bindings `inputs` $inputs `written` $written attr-dict
   }];

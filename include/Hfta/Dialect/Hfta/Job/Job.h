@@ -47,6 +47,33 @@ struct DataField {
   std::vector<int64_t> classes;
 };
 
+/// A kind of optimizer.
+struct OptimizerKind {
+  std::string name; ///< a name in Optimizers.cpp
+  /// The flags that are true, such as `nesterov`, and the optional parameters
+  /// that have values, in the order of the record's parameters.
+  std::vector<std::string> options;
+  bool operator==(const OptimizerKind &other) const {
+    return name == other.name && options == other.options;
+  }
+};
+
+/// Some of the parameters, for which a job gives other numbers than for the
+/// rest. Parameters list their groups in the attribute kGroupsAttrName.
+struct ParameterGroup {
+  /// The scale of the learning rate, a number of groups alone.
+  static constexpr llvm::StringLiteral kRateScale = "lr_scale";
+
+  std::string name;
+  /// The numbers that it gives: kRateScale, and parameters of optimizers.
+  std::vector<std::string> numbers;
+
+  /// Returns the name of the hyper-parameter that holds a number of the group.
+  std::string makeName(llvm::StringRef number) const {
+    return name + "_" + number.str();
+  }
+};
+
 /// A hyper-parameter, with one value per copy.
 struct HyperParameter {
   std::string name;
@@ -166,17 +193,24 @@ struct Job {
   static std::string makeNamed(llvm::StringRef word, llvm::StringRef name);
 
   std::string name;
-  bool training = true;  ///< false: the program can only run inference
-  bool fuse = true;      ///< false: every copy has its own ops (`--no-fuse`)
-  std::string optimizer; ///< a name in Optimizers.cpp; empty without training
-  std::vector<std::string> optimizerFlags; ///< the flags that are true
+  bool training = true; ///< false: the program can only run inference
+  bool fuse = true;     ///< false: every copy has its own ops (`--no-fuse`)
+  /// The kinds of optimizers, no two of them equal; empty without training.
+  std::vector<OptimizerKind> optimizers;
+  /// For each copy, the index of its kind in `optimizers`. Empty if there is
+  /// one kind.
+  std::vector<int64_t> optimizerOfCopy;
+  /// Groups of parameters; of several that give one number of a parameter, the
+  /// last one counts.
+  std::vector<ParameterGroup> groupsOfParameters;
   /// The method that transforms gradients before the optimizer uses them:
   /// kKfac, or empty for none. Its settings are the members whose names begin
   /// with `kfac`.
   std::string preconditioner;
-  /// The numeric parameters of the optimizer. With K-FAC, also "damping",
-  /// "decay", "factor_every", "inverse_every" and "kl_clip"; and "dropout_rate"
-  /// and "label_smoothing" if the model or the loss reads them.
+  /// The numeric parameters of the optimizers, NaN for copies whose optimizer
+  /// has no such parameter, and the numbers of groups. With K-FAC, also
+  /// "damping", "decay", "factor_every", "inverse_every" and "kl_clip"; and
+  /// "dropout_rate" and "label_smoothing" if the model or the loss reads them.
   std::vector<HyperParameter> hyperParameters;
   Precision precision;
   /// Whether values keep the element types of the model's file, regardless of
@@ -241,6 +275,10 @@ struct Job {
 #undef HFTA_MEMBER_WholeNumbers
 #undef HFTA_MEMBER_Schedule
 
+  /// Returns the copies that have a kind of optimizer, by its index, ascending.
+  std::vector<int64_t> getCopiesOfOptimizer(int64_t kind) const;
+  /// Returns whether some copy has an optimizer of this name.
+  bool hasOptimizer(llvm::StringRef name) const;
   /// Returns the hyper-parameter of this name, or null.
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
   /// Returns whether K-FAC measures output gradients for randomly drawn targets

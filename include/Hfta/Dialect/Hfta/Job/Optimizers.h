@@ -33,8 +33,10 @@ struct OptimizerInfo {
   void (*update)(OptimizerUpdate &update);
   llvm::StringLiteral text; ///< for docs/language.md
 
-  // Returns the states that exist if the flags and optional parameters `given`
-  // are set.
+  /// Returns whether this is a flag or an optional parameter.
+  bool hasOption(llvm::StringRef option) const;
+  /// Returns the states that exist if the flags and optional parameters `given`
+  /// are set.
   llvm::SmallVector<const OptimizerState *>
   getStates(ArrayRef<StringRef> given) const;
   /// Returns the names of the scalars that the update reads, in the order of
@@ -46,14 +48,21 @@ llvm::ArrayRef<OptimizerInfo> getOptimizers();
 /// Returns the optimizer of this name, or null.
 const OptimizerInfo *findOptimizer(llvm::StringRef name);
 
-/// Returns the names of the job's optimizer flags that are true, and of the
-/// optional parameters that have values.
-llvm::SmallVector<StringRef> getGivenOptions(const Job &job);
+/// Returns the names of a kind's options.
+llvm::SmallVector<StringRef> getGivenOptions(const OptimizerKind &kind);
 
-/// Returns a text that identifies the set of state tensors of a job: the
-/// optimizer's name and all options that add or change a state. Jobs with equal
-/// texts have checkpoints with the same tensors.
-std::string describeStates(const Job &job);
+/// Returns the names of the states that a kind keeps for each parameter.
+llvm::SmallVector<const OptimizerState *> getStates(const OptimizerKind &kind);
+
+/// Returns the names of all optimizers' states, in one order that agrees with
+/// the order in each record. So a copy's states are in this order whichever
+/// kinds of optimizers other copies have.
+llvm::SmallVector<StringRef> getStateOrder();
+
+/// Returns a text that identifies the set of state tensors of the copies that
+/// have a kind of optimizer: its name and all options that add or change a
+/// state. Copies with equal texts have checkpoints with the same tensors.
+std::string describeStates(const Job &job, int64_t kind);
 
 } // namespace mlir::hfta
 

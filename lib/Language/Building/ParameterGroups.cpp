@@ -1,0 +1,97 @@
+//===- ParameterGroups.cpp - The groups to which parameters belong --------===//
+
+#include "Building/JobBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+namespace {
+/// The members of a job's groups.
+class GroupChooser {
+public:
+  explicit GroupChooser(ArrayRef<GroupInfo> groups) : groups(groups) {}
+
+  /// Notes on a trained parameter to which groups it belongs.
+  void choose(VariableOp variable, const ParameterKinds &kinds) {
+    names.push_back(variable.getOwnName());
+    SmallVector<int64_t> chosen;
+    for (auto [index, group] : llvm::enumerate(groups)) {
+      bool isMember = false;
+      for (const NamedRange &kind : group.kinds)
+        isMember |=
+            note(kind, kinds.has(variable, *findParameterKind(kind.name)));
+      for (const NamedRange &pattern : group.patterns)
+        isMember |=
+            note(pattern, ParameterPattern(pattern.name).matches(names.back()));
+      if (isMember)
+        chosen.push_back(static_cast<int64_t>(index));
+    }
+    setParameterGroups(variable, chosen);
+  }
+
+  /// Reports kinds and patterns to which no parameter belongs. Returns false if
+  /// there are any.
+  bool check(JobDiagnostics &diagnostics) {
+    bool ok = true;
+    for (const GroupInfo &group : groups) {
+      for (const NamedRange &kind : group.kinds)
+        if (!matched.contains(&kind)) {
+          ok = false;
+          diagnostics.error(
+              kind.range,
+              "the model has no trained parameters of the kind '" + kind.name +
+                  "'",
+              "leave it out");
+        }
+      for (const NamedRange &pattern : group.patterns)
+        if (!matched.contains(&pattern)) {
+          ok = false;
+          StringRef invalid = ParameterPattern(pattern.name).getError();
+          diagnostics.error(
+              pattern.range,
+              "group pattern '" + pattern.name + "'" +
+                  (invalid.empty()
+                       ? std::string(
+                             " matches no trained parameter of the model")
+                       : (": " + invalid).str()),
+              suggest(pattern.name,
+                      SmallVector<StringRef>(names.begin(), names.end()),
+                      "trained parameters are"));
+        }
+    }
+    return ok;
+  }
+
+private:
+  bool note(const NamedRange &selector, bool matches) {
+    if (matches)
+      matched.insert(&selector);
+    return matches;
+  }
+
+  ArrayRef<GroupInfo> groups;
+  llvm::DenseSet<const NamedRange *> matched;
+  std::vector<std::string> names;
+};
+} // namespace
+
+/// Notes on each trained parameter to which groups it belongs, and checks that
+/// everything that a group names matches some of them.
+bool JobBuilder::chooseGroups(ModuleOp module) {
+  if (info.groups.empty())
+    return true;
+  GroupChooser chooser(info.groups);
+  for (ModelOp model : module.getOps<ModelOp>()) {
+    auto forward = model.lookupSymbol<func::FuncOp>("forward");
+    ParameterKinds kinds(model, *findOutput(info.loss, forward));
+    for (VariableOp variable : model.getBody().getOps<VariableOp>())
+      if (variable.getTrained())
+        chooser.choose(variable, kinds);
+  }
+  return chooser.check(diagnostics);
+}
