@@ -121,6 +121,78 @@ def lion(p, g, s, t, lr, beta1=0.9, beta2=0.99, weight_decay=0.0):
     return p - lr * math.copysign(1.0, mixed) if mixed else p
 
 
+def nadam(p, g, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
+          momentum_decay=4e-3, decoupled_weight_decay=False):
+    if decoupled_weight_decay:
+        p *= 1 - lr * weight_decay
+    else:
+        g += weight_decay * p
+    now, after = (beta1 * (1 - 0.5 * 0.96 ** (step * momentum_decay)) for step in (t, t + 1))
+    s["first_moment"] = beta1 * s["first_moment"] + (1 - beta1) * g
+    s["second_moment"] = beta2 * s["second_moment"] + (1 - beta2) * g * g
+    product = s["momentum_product"] = (s["momentum_product"] if t > 1 else 1.0) * now
+    root = math.sqrt(s["second_moment"] / (1 - beta2 ** t)) + eps
+    return p - lr * ((1 - now) / (1 - product) * g +
+                     after / (1 - product * after) * s["first_moment"]) / root
+
+
+# These optimizers' steps depend on whole tensors: they take lists of numbers, of one row.
+
+
+def norm(numbers):
+    return math.sqrt(sum(number * number for number in numbers))
+
+
+def lamb(ps, gs, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay=0.01,
+         always_adapt=False, trust_clip=False, decoupled_weight_decay=False):
+    moves = []
+    for i, (p, g) in enumerate(zip(ps, gs)):
+        m = s["first_moment"][i] = beta1 * s["first_moment"][i] + (1 - beta1) * g
+        v = s["second_moment"][i] = beta2 * s["second_moment"][i] + (1 - beta2) * g * g
+        move = m / (1 - beta1 ** t) / (math.sqrt(v / (1 - beta2 ** t)) + eps)
+        moves.append(move + (0 if decoupled_weight_decay else weight_decay * p))
+    if decoupled_weight_decay:
+        ps = [p * (1 - lr * weight_decay) for p in ps]
+    ratio = norm(ps) / norm(moves) if norm(ps) > 0 and norm(moves) > 0 else 1.0
+    if trust_clip:
+        ratio = min(ratio, 1.0)
+    if not weight_decay and not always_adapt:
+        ratio = 1.0
+    return [p - lr * ratio * move for p, move in zip(ps, moves)]
+
+
+def adafactor(ps, gs, s, t, lr, beta2_decay=-0.8, eps1=2.0 ** -52, eps2=1e-3, d=1.0,
+              weight_decay=0.0):
+    weight = t ** beta2_decay
+    size = max(eps2, norm(ps) / math.sqrt(len(ps))) * min(lr, 1 / math.sqrt(t))
+    ps = [p * (1 - lr * weight_decay) for p in ps]
+
+    def follow(state, values):
+        s[state] = [old + weight * (new - old) for old, new in zip(s[state], values)]
+        return s[state]
+    if "variance" in s:
+        variances = follow("variance", [g * g for g in gs])
+    else:
+        [row] = follow("row_variance", [norm(gs) ** 2 / len(gs)])
+        variances = [row * column / max(row, eps1)
+                     for column in follow("column_variance", [g * g for g in gs])]
+    moves = [g / math.sqrt(max(v, eps1 * eps1)) for g, v in zip(gs, variances)]
+    scale = size / max(1.0, norm(moves) / (math.sqrt(len(ps)) * d))
+    return [p - scale * move for p, move in zip(ps, moves)]
+
+
+WHOLE = (lamb, adafactor)
+
+
+def get_states(update, states, name):
+    """Returns the states that a parameter has, each with its number of elements."""
+    count = 1 if name == "y.bias" else 3
+    if update == adafactor:
+        return ({"variance": 1} if name == "y.bias" else
+                {"row_variance": 1, "column_variance": 3})
+    return {state: 1 if state == "momentum_product" else count for state in states}
+
+
 # The runs: optimizer, arguments (a list has one value per copy), and the names of the
 # states that it must have. The first copy's learning rate is 0, so its parameters keep
 # their initial values.
@@ -167,6 +239,22 @@ RUNS = [
      {"first_moment", "difference_moment", "second_moment", "previous_gradient"}),
     (adan, {"lr": [0, 0.1], "weight_decay": 0.1, "no_prox": True},
      {"first_moment", "difference_moment", "second_moment", "previous_gradient"}),
+    (nadam, {"lr": [0, 0.1, 0.02]}, {"first_moment", "second_moment", "momentum_product"}),
+    (nadam, {"lr": [0, 0.1], "weight_decay": 0.1, "momentum_decay": 0.5},
+     {"first_moment", "second_moment", "momentum_product"}),
+    (nadam, {"lr": [0, 0.1], "weight_decay": 0.1, "decoupled_weight_decay": True},
+     {"first_moment", "second_moment", "momentum_product"}),
+    (lamb, {"lr": [0, 0.1, 0.02]}, {"first_moment", "second_moment"}),
+    (lamb, {"lr": [0, 0.1], "weight_decay": 0}, {"first_moment", "second_moment"}),
+    (lamb, {"lr": [0, 0.1], "weight_decay": 0, "always_adapt": True, "eps": 1e-2},
+     {"first_moment", "second_moment"}),
+    (lamb, {"lr": [0, 0.1], "weight_decay": 0.1, "trust_clip": True},
+     {"first_moment", "second_moment"}),
+    (lamb, {"lr": [0, 0.1], "weight_decay": 0.1, "decoupled_weight_decay": True},
+     {"first_moment", "second_moment"}),
+    (adafactor, {"lr": [0, 0.1, 0.02]}, {"row_variance", "column_variance", "variance"}),
+    (adafactor, {"lr": [0, 0.9], "weight_decay": 0.1, "d": 0.5, "beta2_decay": -0.5,
+                 "eps1": 1e-3, "eps2": 0.2}, {"row_variance", "column_variance", "variance"}),
 ]
 
 
@@ -198,18 +286,25 @@ def simulate(update, settings, parameters, states, more=None):
     """Returns parameters and states after all steps, as a dictionary from names to
     numbers. `more` holds other settings of single parameters."""
     more = more or {}
-    kept = {name: [dict.fromkeys(states, 0.0) for _ in numbers]
+    kept = {name: ({state: [0.0] * count
+                    for state, count in get_states(update, states, name).items()}
+                   if update in WHOLE else [dict.fromkeys(states, 0.0) for _ in numbers])
             for name, numbers in parameters.items()}
     for step in range(1, STEPS + 1):
         slopes = gradients(parameters["y.weight"], parameters["y.bias"])
-        parameters = {
-            name: [update(p, g, s, step, **{**settings, **more.get(name, {})})
-                   for p, g, s in zip(numbers, slopes[name], kept[name])]
-            for name, numbers in parameters.items()}
+        for name, numbers in parameters.items():
+            own = {**settings, **more.get(name, {})}
+            if update in WHOLE:
+                numbers = update(numbers, slopes[name], kept[name], step, **own)
+            else:
+                numbers = [update(p, g, s, step, **own)
+                           for p, g, s in zip(numbers, slopes[name], kept[name])]
+            parameters = {**parameters, name: numbers}
     result = dict(parameters)
-    for state in states:
-        for name, rows in kept.items():
-            result[f"{state}/{name}"] = [row[state] for row in rows]
+    for name, rows in kept.items():
+        for state, count in get_states(update, states, name).items():
+            result[f"{state}/{name}"] = (rows[state] if update in WHOLE else
+                                         [row[state] for row in rows[:count]])
     return result
 
 

@@ -54,6 +54,7 @@ public:
 private:
   void addForward(Operation &op);
   void addBackward(Operation &op);
+  int64_t countStateBytes(VariableOp variable) const;
   void addParameters();
   /// Finds the model's values of which a value is a view.
   SmallVector<int64_t, 4> findRoots(Value value);
@@ -143,19 +144,28 @@ void StepModeler::addBackward(Operation &op) {
           block.backwardReads.push_back(root);
 }
 
-void StepModeler::addParameters() {
-  // Slabs have room for the states of any kind of optimizer.
-  int64_t states = 0;
+/// Returns the bytes of a parameter's states, for all copies. Slabs have room
+/// for the states of any kind of optimizer.
+int64_t StepModeler::countStateBytes(VariableOp variable) const {
+  RankedTensorType type = variable.getTensorType();
+  int64_t most = 0;
   for (const OptimizerKind &kind : job.optimizers)
-    states = std::max<int64_t>(states, getStates(kind).size());
+    most = std::max(most, findOptimizer(kind.name)->countStateElements(
+                              getGivenOptions(kind), type.getShape()));
+  return most * getElementBytes(type.getElementType()) *
+         getCopies(type).value_or(1);
+}
+
+void StepModeler::addParameters() {
   for (auto &[variable, blocks] : readers) {
     if (!variable || variable.getRole() != Role::parameter)
       continue;
     int64_t bytes = countBytes(variable.getTensorType());
+    int64_t stateBytes = countStateBytes(variable);
     bool isTrained =
         static_cast<bool>(variables.lookupOf(variable, Purpose::gradient));
     if (blocks.size() > 1) {
-      result.model.fixedBytes += bytes * (isTrained ? 2 + states : 1);
+      result.model.fixedBytes += isTrained ? 2 * bytes + stateBytes : bytes;
       continue;
     }
     int64_t number = *blocks.begin();
@@ -169,10 +179,10 @@ void StepModeler::addParameters() {
     }
     block.parameterBytes += perCopy(bytes);
     block.gradientBytes += perCopy(bytes);
-    block.stateBytes += states * perCopy(bytes);
+    block.stateBytes += perCopy(stateBytes);
     // The update reads and writes all of these, except for the gradient, which
     // it reads and clears.
-    block.update += perCopy(static_cast<double>(2 * bytes * (2 + states))) /
+    block.update += perCopy(static_cast<double>(2 * (2 * bytes + stateBytes))) /
                     planning::kBytesPerSecond;
   }
 }

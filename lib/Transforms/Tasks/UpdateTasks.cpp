@@ -268,17 +268,26 @@ private:
   Value scalar(Purpose purpose) { return scalars.read(purpose, leaf.copy); }
   VariableOp getState(const OptimizerState &state) {
     RankedTensorType type = variable.getTensorType();
-    Type element = tasks.getFloatType(tasks.getJob().precision.state);
+    SmallVector<int64_t> shape = *state.getShape(type.getShape());
+    Type element = state.extent == StateExtent::number
+                       ? builder.getF64Type()
+                       : tasks.getFloatType(tasks.getJob().precision.state);
     VariableOp declared = tasks.declareOf(
         variable, Purpose::state, state.name,
-        RankedTensorType::get(type.getShape(), element, type.getEncoding()),
+        RankedTensorType::get(shape, element, type.getEncoding()),
         variable.getBlock());
     addOwner(declared);
     if (state.initial != 0)
       declared.setInitialAttr(DenseElementsAttr::get(
-          RankedTensorType::get(type.getShape(), element),
+          RankedTensorType::get(shape, element),
           FloatAttr::get(element, state.initial).getValue()));
     return declared;
+  }
+  /// Reads a state in the type in which the update is computed.
+  Value readState(const OptimizerState &state, VariableOp declared) {
+    Value value = read(declared);
+    return state.extent == StateExtent::number ? value
+                                               : tasks.castTo(value, computed);
   }
   /// Notes that a state belongs to the copies that have this kind. Copies of
   /// other kinds have it, too, if these have a state of the same name.
@@ -348,9 +357,10 @@ private:
     SmallVector<StringRef> given = getGivenOptions(kind);
     SmallVector<VariableOp> states;
     SmallVector<Value> inputs = {parameter, gradient};
-    for (const OptimizerState *state : optimizer.getStates(given)) {
+    for (const OptimizerState *state :
+         optimizer.getStates(given, variable.getTensorType().getShape())) {
       states.push_back(getState(*state));
-      inputs.push_back(tasks.castTo(read(states.back()), computed));
+      inputs.push_back(readState(*state, states.back()));
     }
     for (StringRef name : optimizer.getScalars(given))
       inputs.push_back(readScalar(name));

@@ -280,8 +280,8 @@ def Hfta_OptimizerUpdateOp : Hfta_TensorOp<"optimizer_update", [
     parameters that have a value. Results are the new parameter and states.
 
     C1: the optimizer is known. C2: what is given are options of it. C3: there
-    are as many operands as its record says. C4: the gradient and the states
-    have the parameter's shape, scalars rank 0.
+    are as many operands as its record says. C4: the gradient has the parameter's
+    shape, states have those of their records, scalars rank 0.
     Example: `%p1, %v1 = hfta.optimizer_update "sgd" given ["nesterov"] %p, %g, %v, %rate, %momentum, %decay : …`
   }];
   let arguments = (ins StrAttr:$optimizer, StrArrayAttr:$given,

@@ -9,14 +9,29 @@ namespace mlir::hfta {
 
 class OptimizerUpdate;
 
-/// A state tensor of an optimizer, such as a momentum. There is one for each
-/// parameter, with the parameter's shape.
+/// The shape of a state.
+enum class StateExtent {
+  parameter, ///< that of the parameter
+  number,    ///< one number, of type f64
+  rows,      ///< without the last axis; none for less than two axes
+  columns,   ///< without the axis before the last; none for less than two axes
+  unlessMatrix, ///< that of the parameter; none for two axes or more
+};
+
+/// A state of an optimizer, such as a momentum. There is one for each
+/// parameter.
 struct OptimizerState {
   llvm::StringLiteral name; ///< its name in checkpoints is NAME/parameter
   double initial = 0;
   /// The flag or optional parameter without which this state doesn't exist;
   /// empty if the state always exists.
   llvm::StringLiteral onlyWith = "";
+  StateExtent extent = StateExtent::parameter;
+
+  /// Returns the state's shape for a parameter of this shape; nothing if there
+  /// is no such state.
+  std::optional<llvm::SmallVector<int64_t>>
+  getShape(llvm::ArrayRef<int64_t> parameter) const;
 };
 
 /// The record of an optimizer: all that Hfta knows about it.
@@ -39,6 +54,12 @@ struct OptimizerInfo {
   /// are set.
   llvm::SmallVector<const OptimizerState *>
   getStates(ArrayRef<StringRef> given) const;
+  /// Returns those that a parameter of this shape has.
+  llvm::SmallVector<const OptimizerState *>
+  getStates(ArrayRef<StringRef> given, ArrayRef<int64_t> parameter) const;
+  /// Returns the number of elements of all states of such a parameter.
+  int64_t countStateElements(ArrayRef<StringRef> given,
+                             ArrayRef<int64_t> parameter) const;
   /// Returns the names of the scalars that the update reads, in the order of
   /// the operands of `hfta.optimizer_update`.
   llvm::SmallVector<StringRef> getScalars(ArrayRef<StringRef> given) const;
