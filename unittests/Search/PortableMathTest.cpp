@@ -1,7 +1,7 @@
 //===- PortableMathTest.cpp - Functions beside the C library's ------------===//
 
 extern "C" {
-#include "search/portable_math.h"
+#include "system/portable_math.h"
 }
 
 #include "gtest/gtest.h"
@@ -93,6 +93,32 @@ TEST(PortableMath, ErrorFunction) {
   EXPECT_EQ(hfta_portable_erf(0), 0);
   EXPECT_EQ(hfta_portable_erf(kInfinity), 1);
   EXPECT_TRUE(std::isnan(hfta_portable_erf(NAN)));
+}
+
+TEST(PortableMath, Power) {
+  EXPECT_EQ(hfta_portable_power(0.5, 3), 0.125);
+  EXPECT_EQ(hfta_portable_power(0, 0), 1);
+  EXPECT_EQ(hfta_portable_power(0, 2), 0);
+  EXPECT_EQ(hfta_portable_power(0, 100), 0);
+  EXPECT_EQ(hfta_portable_power(0, 0.5), 0);
+  EXPECT_EQ(hfta_portable_power(1, 1e9), 1);
+  for (double x : {0.1, 0.5, 0.9999, 1.5})
+    for (double n : {0.5, 1.0, 2.0, 7.0, 63.0, 64.0, 65.0, 1000.0})
+      EXPECT_NEAR(hfta_portable_power(x, n), std::pow(x, n),
+                  1e-13 * std::pow(x, n))
+          << x << "^" << n;
+}
+
+TEST(PortableMath, Cosine) {
+  double largest = 0;
+  const long double pi = 3.14159265358979323846264338327950288L;
+  for (double x = 0; x <= 1; x += 1.0 / 65536)
+    largest = std::max(
+        largest, double(std::fabs(hfta_portable_cos_pi(x) - std::cos(pi * x))));
+  EXPECT_LT(largest, 0x1p-52);
+  EXPECT_EQ(hfta_portable_cos_pi(0), 1);
+  EXPECT_EQ(hfta_portable_cos_pi(0.5), 0);
+  EXPECT_EQ(hfta_portable_cos_pi(1), -1);
 }
 
 // Settings of trials depend on these bits, so they must never change. Three of

@@ -2,7 +2,7 @@
 
 #include "search/parzen.h"
 
-#include "search/portable_math.h"
+#include "system/portable_math.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "search/space.h"
 
 #include "search/draw.h"
-#include "search/portable_math.h"
+#include "system/portable_math.h"
 
 #include <math.h>
 

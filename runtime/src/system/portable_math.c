@@ -6,7 +6,7 @@
 // enough for few terms.
 //===----------------------------------------------------------------------===//
 
-#include "search/portable_math.h"
+#include "system/portable_math.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -125,4 +125,38 @@ double hfta_portable_erf(double x) {
     term *= square / (i + 0.5);
   }
   return two_by_root_of_pi * hfta_portable_exp(-square) * sum * x;
+}
+
+double hfta_portable_power(double x, double n) {
+  enum { MOST_MULTIPLIED = 64 };
+  if (n < 0.0 || n > MOST_MULTIPLIED || n != (double)(int)n)
+    return x > 0.0 ? hfta_portable_exp(n * hfta_portable_log(x)) : 0.0;
+  double result = 1.0, square = x;
+  for (int left = (int)n; left > 0; left /= 2) {
+    if (left % 2)
+      result *= square;
+    square *= square;
+  }
+  return result;
+}
+
+/// Returns the sum of (-square)^i / (first (first + 1) ... (first + 2 i - 1)),
+/// that is the cosine's series for `first` 1, and for 2 the sine's without its
+/// factor.
+static double alternating_series(double square, int first) {
+  enum { TERMS = 10 };
+  double sum = 1.0;
+  for (int i = TERMS; i > 0; --i)
+    sum = 1.0 - sum * square / ((first + 2 * i - 2) * (first + 2 * i - 1));
+  return sum;
+}
+
+/// Reduces the angle to at most pi / 4, where the series converge fast.
+double hfta_portable_cos_pi(double x) {
+  const double pi = 3.14159265358979323846;
+  if (x > 0.75)
+    return -hfta_portable_cos_pi(1.0 - x);
+  double angle = pi * (x < 0.25 ? x : 0.5 - x);
+  return x < 0.25 ? alternating_series(angle * angle, 1)
+                  : angle * alternating_series(angle * angle, 2);
 }
