@@ -205,6 +205,37 @@ def make_number_rows():
     yield change("a step size of 0", "steps     3",
                  "steps 3\n  schedule step(step_size = 0)", 1, "step_size",
                  place="job.hfta:17:")
+    for name, schedule, *words in (
+            ("milestones that are a number", "multi_step(milestones = 4)",
+             "'milestones'"),
+            ("a milestone of 0", "multi_step(milestones = [0, 4])", "'milestones'", "0"),
+            ("milestones that descend", "multi_step(milestones = [[1], [4, 2]])",
+             "2 follows 4"),
+            ("no milestones", "multi_step(milestones = [])", "'milestones'"),
+            ("a list of copies beside a list of steps",
+             "multi_step(milestones = [[1], 2])", "'milestones'"),
+            ("a growth below 1", "cosine_restarts(period = 2, growth = 0.5)", "'growth'",
+             "0.5"),
+            ("a rise of 2", "one_cycle(rise = 2)", "'rise'", "2"),
+            ("a sequence of a sequence without milestones",
+             "sequence([constant, sequence([constant, linear])], [2])", "'milestones'"),
+            ("a plateau in a sequence", "sequence([constant, plateau], [2])",
+             "part of a sequence"),
+            ("a factor of 1", "plateau(factor = 1)\n  validation 0.25",
+             "'factor'", "1"),
+            ("a plateau without scores", "plateau", "validation"),
+            ("a name of a threshold mode", "plateau(threshold_mode = rel)\n  validation 0.25", "'rel'")):
+        yield change(f"a schedule with {name}", "steps     3",
+                     f"steps 3\n  schedule {schedule}", 1, *words, place="job.hfta:17:")
+    for name, schedule, *words in (
+            ("a word", "eps = fast", "'fast'"),
+            ("the seed", "seed = cosine", "'seed'"),
+            ("a number without a name", "cosine", "'number = schedule'"),
+            ("a number above its range", "weight_decay = linear, beta1 = "
+             "exponential(gamma = 1.1)", "beta1")):
+        yield change(f"a schedule of {name}", "steps     3",
+                     f"steps 3\n  schedule_of {schedule}", 1, *words,
+                     place="job.hfta:17:")
     yield change("a dropout rate of 1", "relu(linear(image, 16))",
                  "dropout(image, 1)", 1, "rate", "1")
     yield change("a dropout rate of -0.5", "relu(linear(image, 16))",

@@ -59,6 +59,7 @@ public:
   /// Returns the settings with lists in the order of their axes, which is that
   /// of their positions. Pointers are valid until a setting is added.
   std::vector<const Setting *> getLists() const;
+  llvm::ArrayRef<Setting> getSettings() const { return settings; }
   /// Returns the names of all settings with a list.
   std::vector<llvm::StringRef> getListNames() const;
 

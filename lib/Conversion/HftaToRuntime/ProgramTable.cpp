@@ -122,6 +122,7 @@ private:
   LogicalResult buildSegments();
   LogicalResult buildTensors();
   void buildData();
+  void buildScheduledNumbers();
   uint32_t getFlags(VariableOp variable);
   /// Returns the index of a variable in the program's tensors; UINT32_MAX if
   /// there is no such variable.
@@ -131,7 +132,7 @@ private:
   }
   std::string getOwnName(VariableOp variable) const;
   StructRecord<hfta_data_source> getSource(const DataSource &source);
-  StructRecord<hfta_learning_rate> getSchedule(const Schedule &schedule);
+  StructRecord<hfta_number_schedule> getSchedule(const Schedule &schedule);
   FlatSymbolRefAttr getStages();
   void setMemory();
   StructRecord<hfta_roles> getRoles();
@@ -164,9 +165,10 @@ private:
   DenseMap<Operation *, uint32_t> tensorIndex;
   int64_t blocks = 1;
   StructRecord<hfta_program> program;
-  FlatSymbolRefAttr segmentTable, tensorTable, hyperTable, fieldTable,
-      inputTable, outputTable, modelTable, copyTable, settingTable;
-  uint32_t segmentCount = 0, inputCount = 0, outputCount = 0, settingCount = 0;
+  FlatSymbolRefAttr segmentTable, tensorTable, hyperTable, scheduledTable,
+      fieldTable, inputTable, outputTable, modelTable, copyTable, settingTable;
+  uint32_t segmentCount = 0, scheduledCount = 0, inputCount = 0,
+           outputCount = 0, settingCount = 0;
 };
 
 } // namespace
@@ -378,20 +380,52 @@ void ProgramBuilder::buildData() {
   hyperTable = tables.table("hyper_parameters", parameters);
 }
 
-StructRecord<hfta_learning_rate>
-ProgramBuilder::getSchedule(const Schedule &schedule) {
-  StructRecord<hfta_learning_rate> record;
-  record.set(&hfta_learning_rate::kind, findSchedule(schedule.kind)->code)
-      .set(&hfta_learning_rate::reserved, 0);
-  // The runtime expects an array of every parameter. Those not given get a
-  // neutral value for each copy.
-  auto values = [&](ArrayRef<double> given, double neutral) {
-    return tables.doubles(
-        "schedule",
-        given.empty() ? std::vector<double>(job.copies, neutral) : given.vec());
+/// Lists the numbers that follow schedules, but for the learning rate.
+void ProgramBuilder::buildScheduledNumbers() {
+  std::vector<Record> rows;
+  auto add = [&](unsigned index, const Schedule &schedule) {
+    StringRef name = job.hyperParameters[index].name;
+    rows.push_back(
+        StructRecord<hfta_scheduled_number>()
+            .set(&hfta_scheduled_number::hyper_parameter, index)
+            .set(&hfta_scheduled_number::tensor,
+                 indexOf(Purpose::hyper_parameter, name))
+            .set(&hfta_scheduled_number::schedule, getSchedule(schedule)));
   };
-#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
-  record.set(&hfta_learning_rate::name, values(schedule.member, neutral));
+  // The damping comes first.
+  for (bool isDamping : {true, false})
+    for (auto [index, parameter] : llvm::enumerate(job.hyperParameters))
+      if (parameter.name != "lr" && (parameter.name == "damping") == isDamping)
+        if (const Schedule *schedule = job.getScheduleOf(parameter.name))
+          add(index, *schedule);
+  scheduledTable = tables.table("scheduled_numbers", rows);
+  scheduledCount = rows.size();
+}
+
+StructRecord<hfta_number_schedule>
+ProgramBuilder::getSchedule(const Schedule &schedule) {
+  uint32_t options = 0;
+  for (const std::string &option : schedule.options)
+    options |= *getScheduleOptionCode(option);
+  std::vector<Record> parts;
+  for (const Schedule &part : schedule.parts)
+    parts.push_back(getSchedule(part));
+  auto values = [&](ArrayRef<double> given) {
+    return given.empty() ? FlatSymbolRefAttr()
+                         : tables.doubles("schedule", given);
+  };
+  StructRecord<hfta_number_schedule> record;
+  record.set(&hfta_number_schedule::kind, findSchedule(schedule.kind)->code)
+      .set(&hfta_number_schedule::options, options)
+      .set(&hfta_number_schedule::parts,
+           parts.empty() ? FlatSymbolRefAttr()
+                         : tables.table("schedule_parts", parts))
+      .set(&hfta_number_schedule::milestones, values(schedule.milestones))
+      .set(&hfta_number_schedule::part_count, parts.size())
+      .set(&hfta_number_schedule::milestone_count,
+           schedule.milestones.size() / job.copies);
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
+  record.set(&hfta_number_schedule::name, values(schedule.member));
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
   return record;
 }
@@ -468,10 +502,6 @@ StructRecord<hfta_roles> ProgramBuilder::getRoles() {
       .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss))
       .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight))
       .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric))
-      .set(&hfta_roles::damping,
-           job.preconditioner.empty()
-               ? UINT32_MAX
-               : indexOf(Purpose::hyper_parameter, "damping"))
       .set(&hfta_roles::kl_scale, indexOf(Purpose::kl_scale))
       .set(&hfta_roles::skipped, indexOf(Purpose::curvature_count, "skipped"))
       .set(&hfta_roles::retried, indexOf(Purpose::curvature_count, "retried"))
@@ -598,9 +628,7 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::precision,
            *getElementCode(
                getFloatType(module.getContext(), job.precision.compute)))
-      .set(&hfta_program::learning_rate, getSchedule(job.schedule))
-      .set(&hfta_program::damping_schedule,
-           getSchedule(job.kfacDampingSchedule));
+      .set(&hfta_program::learning_rate, getSchedule(job.schedule));
 }
 
 /// Sets the memory that the job may use and the memory that its schedules need,
@@ -628,6 +656,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   if (failed(buildTensors()))
     return failure();
   buildData();
+  buildScheduledNumbers();
   buildModels();
   buildSettings();
   setJob();
@@ -641,6 +670,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::schedules, tasks.scheduleTable)
       .set(&hfta_program::orders, tasks.orderTable)
       .set(&hfta_program::hyper_parameters, hyperTable)
+      .set(&hfta_program::scheduled_numbers, scheduledTable)
       .set(&hfta_program::data_fields, fieldTable)
       .set(&hfta_program::inputs, inputTable)
       .set(&hfta_program::outputs, outputTable)
@@ -653,6 +683,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::event_count, tasks.eventCount)
       .set(&hfta_program::queue_count, tasks.queueCount)
       .set(&hfta_program::hyper_parameter_count, job.hyperParameters.size())
+      .set(&hfta_program::scheduled_number_count, scheduledCount)
       .set(&hfta_program::data_field_count, job.data.size())
       .set(&hfta_program::input_count, inputCount)
       .set(&hfta_program::output_count, outputCount)

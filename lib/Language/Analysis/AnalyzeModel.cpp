@@ -179,9 +179,10 @@ void JobAnalyzer::addModelSetting(llvm::StringRef name,
     position = getModelClausePosition();
   }
   clausePosition = position;
-  addNumbers(name, *value,
-             isRate ? NumberRange::belowOne() : NumberRange::any());
+  NumberRange range = isRate ? NumberRange::belowOne() : NumberRange::any();
+  addNumbers(name, *value, range);
   info.modelHyperParameters.push_back(name.str());
+  info.modelNumbers[name] = range;
 }
 
 void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
@@ -215,6 +216,7 @@ void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
       clausePosition = getModelClausePosition();
       addNumbers(name.name, *argument->value, NumberRange::belowOne());
       info.modelHyperParameters.push_back(name.name);
+      info.modelNumbers[name.name] = NumberRange::belowOne();
     }
     if (!llvm::is_contained(known, name.name))
       diagnostics.error(

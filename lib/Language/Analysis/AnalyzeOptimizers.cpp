@@ -209,14 +209,19 @@ void JobAnalyzer::fillOptimizers() {
            info.sweep.getValues(group.makeName(number))});
 }
 
-/// Returns whether an optimizer of the job has a parameter of this name, or a
-/// group a number.
-bool JobAnalyzer::isOfOptimizer(llvm::StringRef name) const {
+/// Returns the range of a number of an optimizer or of a group; nothing if none
+/// is called so.
+std::optional<NumberRange>
+JobAnalyzer::findOptimizerNumber(llvm::StringRef name) const {
   for (const ParameterGroup &group : info.job.groupsOfParameters)
     for (const std::string &number : group.numbers)
       if (group.makeName(number) == name)
-        return true;
-  return llvm::any_of(info.job.optimizers, [&](const OptimizerKind &kind) {
-    return findByName(findOptimizer(kind.name)->parameters, name) != nullptr;
-  });
+        return number == ParameterGroup::kRateScale
+                   ? NumberRange::nonNegative()
+                   : findOptimizerNumber(number);
+  for (const OptimizerKind &kind : info.job.optimizers)
+    if (const ParameterInfo *parameter =
+            findByName(findOptimizer(kind.name)->parameters, name))
+      return parameter->range;
+  return std::nullopt;
 }

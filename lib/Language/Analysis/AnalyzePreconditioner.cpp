@@ -162,10 +162,7 @@ bool JobAnalyzer::isTakenByPreconditioner(llvm::StringRef name) const {
   if (info.job.preconditioner.empty())
     return false;
   const SettingInfo &schedule = *findSetting("damping_schedule");
-  llvm::StringRef parameter = name;
   return findByName(getKfacParameters(), name) ||
-         (parameter.consume_front(getSchedulePrefix(schedule)) &&
-          findByName(
-              findSchedule(info.job.kfacDampingSchedule.kind)->parameters,
-              parameter));
+         hasScheduleParameter(info.job.kfacDampingSchedule,
+                              getSchedulePrefix(schedule), name);
 }

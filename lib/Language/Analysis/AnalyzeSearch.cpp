@@ -177,7 +177,7 @@ void JobAnalyzer::collectSearched() {
 
 /// Returns whether a program can change a number of this name when it runs.
 bool JobAnalyzer::isChangedAtRunTime(llvm::StringRef name) const {
-  return name == "seed" || isOfOptimizer(name) ||
+  return name == "seed" || findOptimizerNumber(name) ||
          (!info.job.preconditioner.empty() &&
           findByName(getKfacParameters(), name)) ||
          llvm::is_contained(info.modelHyperParameters, name) ||

@@ -241,7 +241,8 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
   if (setting.type == SettingType::Word)
     return readText(setting, value);
   if (setting.type == SettingType::Schedule)
-    return readSchedule(setting, value);
+    return readSchedule(value, getSchedulePrefix(setting),
+                        *std::get<Schedule *>(setting.get(info.job)));
   SettingRef place = setting.get(info.job);
   if (auto *number = std::get_if<double *>(&place))
     return readReal(setting, value, **number);
@@ -302,6 +303,18 @@ void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
 // Arguments of optimizers and schedules
 //===----------------------------------------------------------------------===//
 
+/// Reads a word, and adds it to `words` unless it is the default.
+void JobAnalyzer::readWord(const ast::Expression &value,
+                           const ParameterInfo &parameter,
+                           std::vector<std::string> &words) {
+  llvm::SmallVector<llvm::StringRef> known;
+  parameter.words.split(known, '|');
+  std::optional<llvm::StringRef> word =
+      constants.readWord(value, parameter.name, known);
+  if (word && *word != known.front())
+    words.push_back(word->str());
+}
+
 void JobAnalyzer::readParameter(const BoundArguments &arguments,
                                 const ParameterInfo &parameter,
                                 std::vector<std::string> &flags,
@@ -309,9 +322,21 @@ void JobAnalyzer::readParameter(const BoundArguments &arguments,
   for (const BoundArguments::Bound &bound : arguments.getAll()) {
     if (bound.name != parameter.name)
       continue;
-    if (parameter.kind != ParameterInfo::Kind::flag)
+    switch (parameter.kind) {
+    case ParameterInfo::Kind::number:
+    case ParameterInfo::Kind::required:
+    case ParameterInfo::Kind::optional:
       return addNumbers(parameter.name, *bound.value, parameter.range,
                         bound.group, prefix);
+    case ParameterInfo::Kind::milestones:
+      return readMilestones(bound, parameter, prefix);
+    case ParameterInfo::Kind::schedules:
+      return; // The caller has the place where they are stored.
+    case ParameterInfo::Kind::word:
+      return readWord(*bound.value, parameter, flags);
+    case ParameterInfo::Kind::flag:
+      break;
+    }
     if (!constants.readBool(*bound.value, parameter.name).value_or(false))
       return;
     flags.push_back(parameter.name.str());
@@ -328,15 +353,15 @@ void JobAnalyzer::readParameter(const BoundArguments &arguments,
 }
 
 /// Reads the parameters of an optimizer, schedule or preconditioner. Their
-/// names in the sweep begin with `prefix`. Returns nothing if the arguments
-/// don't match the parameters.
+/// names in the sweep begin with `prefix`; `flags` gets the names of those that
+/// are true, and words. Returns nothing if the arguments don't match the
+/// parameters.
 std::optional<BoundArguments> JobAnalyzer::readParameters(
     const CallView &call, llvm::ArrayRef<ParameterInfo> parameters,
     std::vector<std::string> &flags, llvm::StringRef prefix) {
   llvm::SmallVector<ParameterSpec> signature;
   for (const ParameterInfo &parameter : parameters)
-    signature.push_back(
-        {parameter.name, parameter.kind == ParameterInfo::Kind::required});
+    signature.push_back({parameter.name, parameter.isRequired()});
   const ParameterInfo *first = findByName(parameters, "beta1");
   const ParameterInfo *second = findByName(parameters, "beta2");
   // A pair would leave out the third one, which some optimizers have.
@@ -429,9 +454,14 @@ static bool isLossNumber(const LossInfo *loss, llvm::StringRef name) {
 /// Returns whether a setting of the job already has this name.
 bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
-  const ScheduleInfo *schedule = findSchedule(info.job.schedule.kind);
   const LossInfo *loss = findLoss(info.loss.name);
   return (setting && setting->isSwept()) || name == "model" ||
-         isLossNumber(loss, name) || findByName(schedule->parameters, name) ||
-         isOfOptimizer(name) || isTakenByPreconditioner(name);
+         isLossNumber(loss, name) ||
+         hasScheduleParameter(info.job.schedule, "", name) ||
+         llvm::any_of(info.job.numberSchedules,
+                      [&](const NamedSchedule &other) {
+                        return hasScheduleParameter(other.schedule,
+                                                    other.name + "_", name);
+                      }) ||
+         findOptimizerNumber(name) || isTakenByPreconditioner(name);
 }

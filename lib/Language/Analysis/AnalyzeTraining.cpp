@@ -9,26 +9,6 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
 //===----------------------------------------------------------------------===//
-// Schedules
-//===----------------------------------------------------------------------===//
-
-/// Reads a schedule. Its parameters are stored later, once the values of all
-/// copies are known.
-void JobAnalyzer::readSchedule(const SettingInfo &setting,
-                               const ast::Expression &value) {
-  std::optional<CallView> call =
-      getCall(value, "a schedule such as cosine(warmup = 100)", diagnostics);
-  if (!call)
-    return;
-  const ScheduleInfo *schedule =
-      findKind(getSchedules(), *call, "schedule", diagnostics);
-  std::vector<std::string> noFlags;
-  if (schedule && readParameters(*call, schedule->parameters, noFlags,
-                                 getSchedulePrefix(setting)))
-    std::get<Schedule *>(setting.get(info.job))->kind = schedule->name.str();
-}
-
-//===----------------------------------------------------------------------===//
 // Trained parameters, sizes of axes, pairs of lists
 //===----------------------------------------------------------------------===//
 

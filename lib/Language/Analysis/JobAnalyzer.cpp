@@ -21,12 +21,15 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     checkRequired();
   if (info.model)
     analyzeModelOptions(*info.model);
-  // Groups take numbers of the optimizers. Clauses `zip` come last, because they
-  // refer to lists in all other clauses.
+  // Groups take numbers of the optimizers. Clauses `zip` come last, because
+  // they refer to lists in all other clauses.
   for (llvm::StringRef last : {"group", "zip"})
     analyzeClausesCalled([&](llvm::StringRef name) { return name == last; });
-  if (info.job.training)
+  if (info.job.training) {
     checkScores();
+    checkScheduledNames();
+    checkPlateaus();
+  }
   if (diagnostics.hasErrors())
     return;
   if (searches())
@@ -37,8 +40,10 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     checkPreconditioner();
   if (!diagnostics.hasErrors())
     checkLossScale();
-  if (!diagnostics.hasErrors())
-    fillJob();
+  if (diagnostics.hasErrors())
+    return;
+  fillJob();
+  checkScheduledValues();
 }
 
 /// Reports declarations of the same kind that have the same name.
@@ -244,18 +249,10 @@ void JobAnalyzer::fillSettings() {
   for (const SettingInfo *setting : getSettings())
     if (setting->type == SettingType::Schedule &&
         (setting->isClause() || info.train->find(setting->clause)))
-      fillSchedule(*setting);
-}
-
-void JobAnalyzer::fillSchedule(const SettingInfo &setting) {
-  Schedule &schedule = *std::get<Schedule *>(setting.get(info.job));
-  for (const ParameterInfo &parameter :
-       findSchedule(schedule.kind)->parameters) {
-    std::string key = (getSchedulePrefix(setting) + parameter.name).str();
-    if (!info.sweep.contains(key))
-      info.sweep.addValue(key, Number::of(*parameter.initial));
-    getScheduleParameter(schedule, parameter.name) = info.sweep.getValues(key);
-  }
+      fillSchedule(*std::get<Schedule *>(setting->get(job)),
+                   getSchedulePrefix(*setting));
+  for (NamedSchedule &named : job.numberSchedules)
+    fillSchedule(named.schedule, named.name + "_");
 }
 
 void JobAnalyzer::fillJob() {

@@ -95,6 +95,8 @@ struct JobInfo {
   Sweep sweep;
   std::vector<FieldInfo> fields;
 
+  /// Source ranges of the entries of Job::numberSchedules.
+  std::vector<llvm::SMRange> scheduledRanges;
   std::vector<SearchedRange> searchedRanges;
   /// The names of lists in the sweep that are written as choice(...).
   llvm::StringSet<> choices;
@@ -146,6 +148,8 @@ struct JobInfo {
 
   /// Names of the hyper-parameters that the model declares, in order.
   std::vector<std::string> modelHyperParameters;
+  /// Their ranges.
+  llvm::StringMap<NumberRange> modelNumbers;
   /// The names of layers that have parameters or draw random numbers, by their
   /// calls.
   llvm::DenseMap<const ast::CallExpression *, std::string> layerNames;
@@ -192,13 +196,12 @@ private:
   void assignFiles();
   void fillJob();
   void fillSettings();
-  void fillSchedule(const SettingInfo &setting);
 
   // AnalyzeOptimizers.cpp: the optimizer of each copy.
   std::optional<OptimizerKind> readOptimizer(const ast::Expression &value);
   void readOptimizers(const ast::ListExpression &list);
   void fillOptimizers();
-  bool isOfOptimizer(llvm::StringRef name) const;
+  std::optional<NumberRange> findOptimizerNumber(llvm::StringRef name) const;
   void readSelectors(llvm::ArrayRef<const ast::Expression *> selectors,
                      GroupInfo &group, std::string &name);
 
@@ -282,7 +285,6 @@ private:
                        const ast::CallExpression &call);
   void readNames(const SettingInfo &setting, const ast::Expression &value);
   void readNameLists(const SettingInfo &setting, const ast::Expression &value);
-  void readSchedule(const SettingInfo &setting, const ast::Expression &value);
   void readText(const SettingInfo &setting, const ast::Expression &value);
   bool readOfCopies(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
@@ -298,12 +300,33 @@ private:
                      const ParameterInfo &parameter,
                      std::vector<std::string> &flags,
                      llvm::StringRef prefix = "");
+  void readWord(const ast::Expression &value, const ParameterInfo &parameter,
+                std::vector<std::string> &words);
   void readBetas(const BoundArguments &arguments, const ParameterInfo &first,
                  const ParameterInfo &second);
   void addNumbers(llvm::StringRef name, const ast::Expression &value,
                   const NumberRange &allowed, const void *group = nullptr,
                   llvm::StringRef prefix = "");
   bool isTaken(llvm::StringRef name) const;
+
+  // AnalyzeSchedules.cpp: numbers that change from step to step.
+  void readSchedule(const ast::Expression &value, llvm::StringRef prefix,
+                    Schedule &schedule);
+  void readParts(const ast::Expression &value, llvm::StringRef prefix,
+                 Schedule &schedule);
+  void checkSequence(const ast::Expression &parts,
+                     const ast::Expression &milestones);
+  void readMilestones(const BoundArguments::Bound &bound,
+                      const ParameterInfo &parameter, llvm::StringRef prefix);
+  std::optional<std::vector<Number>> readSteps(const ast::ListExpression &list,
+                                               const ParameterInfo &parameter);
+  size_t countMilestones(llvm::StringRef prefix) const;
+  void fillMilestones(Schedule &schedule, llvm::StringRef prefix);
+  std::optional<NumberRange> findScheduled(llvm::StringRef name) const;
+  void checkScheduledNames();
+  void checkPlateaus();
+  void checkScheduledValues();
+  void fillSchedule(Schedule &schedule, llvm::StringRef prefix);
 
   // AnalyzeTraining.cpp: other clauses of a train block.
 #define HFTA_CLAUSE(handler, ...) void analyze##handler(const Clause &clause);

@@ -83,9 +83,16 @@ private:
     if (keyword == "model" || keyword == "schedule")
       visitValue(one, [&](ast::CallExpression &call) {
         if (keyword == "schedule")
-          visitArguments(call, getSchedules(), "",
-                         [](llvm::StringRef) { return false; });
+          visitSchedule(call, "");
       });
+    else if (keyword == "schedule_of")
+      for (ast::Argument &argument : one.arguments)
+        if (isChoice(argument.value))
+          add(argument.value, "schedule_of_" + argument.name.name);
+        else if (ast::CallExpression *call = getCall(argument.value))
+          visitSchedule(*call, argument.name.name + "_");
+        else
+          continue;
     else if (keyword == "optimizer")
       visitCall(one, [&](ast::CallExpression &call) {
         const OptimizerInfo *optimizer = findOptimizer(call.callee.name);
@@ -172,8 +179,23 @@ private:
     for (ast::Argument &argument : call.arguments)
       if (argument.name.name == "damping_schedule" && !isChoice(argument.value))
         if (ast::CallExpression *schedule = getCall(argument.value))
-          visitArguments(*schedule, getSchedules(), "damping_",
-                         [](llvm::StringRef) { return false; });
+          visitSchedule(*schedule, "damping_");
+  }
+
+  /// Visits a schedule, and the parts of a sequence.
+  void visitSchedule(ast::CallExpression &call, llvm::StringRef prefix) {
+    visitArguments(call, getSchedules(), prefix,
+                   [](llvm::StringRef) { return false; });
+    for (ast::Argument &argument : call.arguments)
+      if (auto *list =
+              llvm::dyn_cast<ast::ListExpression>(argument.value.get()))
+        for (auto [index, part] : llvm::enumerate(list->elements)) {
+          std::string name = getPartPrefix(prefix, index);
+          if (isChoice(part))
+            add(part, llvm::StringRef(name).drop_back().str());
+          else if (ast::CallExpression *schedule = getCall(part))
+            visitSchedule(*schedule, name);
+        }
   }
 
   /// Visits a clause whose arguments are settings: the first one has its name.

@@ -170,10 +170,10 @@ static void printParameterKinds(raw_ostream &os) {
 }
 
 static void printSchedules(raw_ostream &os) {
-  os << "| schedule | learning rate in step s, counted from 0; "
+  os << "| schedule | factor in step s, counted from 0; "
         "t = s - warmup |\n|---|---|\n";
   for (const ScheduleInfo &schedule : getSchedules())
-    printCall(os, schedule.name, schedule.parameters, schedule.rate);
+    printCall(os, schedule.name, schedule.parameters, schedule.factor);
 }
 
 /// Prints a table of the arguments in the parentheses of `kfac`.

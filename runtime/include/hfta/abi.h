@@ -105,9 +105,14 @@
 #define HFTA_ABI_SETTING(M, s)                                                 \
   M(s, name) M(s, type) M(s, reserved) M(s, value) M(s, values)
 #define HFTA_ABI_HYPER_PARAMETER(M, s) M(s, name) M(s, values)
-#define HFTA_ABI_LEARNING_RATE(M, s)                                           \
+#define HFTA_ABI_NUMBER_SCHEDULE(M, s)                                         \
   M(s, kind)                                                                   \
-  M(s, reserved) M(s, warmup) M(s, step_size) M(s, gamma) M(s, minimum)
+  M(s, options)                                                                \
+  M(s, parts)                                                                  \
+  M(s, milestones)                                                             \
+  M(s, part_count) M(s, milestone_count) HFTA_SCHEDULE_NUMBERS(M, s)
+#define HFTA_ABI_SCHEDULED_NUMBER(M, s)                                        \
+  M(s, hyper_parameter) M(s, tensor) M(s, schedule)
 #define HFTA_ABI_DATA_SOURCE(M, s)                                             \
   M(s, format) M(s, column) M(s, header) M(s, reserved) M(s, path)
 #define HFTA_ABI_DATA_FIELD(M, s)                                              \
@@ -129,7 +134,6 @@
   M(s, loss_sum)                                                               \
   M(s, loss_weight)                                                            \
   M(s, metric_sum)                                                             \
-  M(s, damping)                                                                \
   M(s, kl_scale)                                                               \
   M(s, skipped)                                                                \
   M(s, retried)                                                                \
@@ -194,7 +198,6 @@
   M(s, shuffle)                                                                \
   M(s, precision)                                                              \
   M(s, learning_rate)                                                          \
-  M(s, damping_schedule)                                                       \
   M(s, segments)                                                               \
   M(s, tensors)                                                                \
   M(s, tasks)                                                                  \
@@ -203,6 +206,7 @@
   M(s, stages)                                                                 \
   M(s, worker_places)                                                          \
   M(s, hyper_parameters)                                                       \
+  M(s, scheduled_numbers)                                                      \
   M(s, data_fields)                                                            \
   M(s, inputs)                                                                 \
   M(s, outputs)                                                                \
@@ -216,6 +220,7 @@
   M(s, event_count)                                                            \
   M(s, queue_count)                                                            \
   M(s, hyper_parameter_count)                                                  \
+  M(s, scheduled_number_count)                                                 \
   M(s, data_field_count)                                                       \
   M(s, input_count)                                                            \
   M(s, output_count)                                                           \
@@ -253,7 +258,8 @@
   STRUCT(hfta_stage, HFTA_ABI_STAGE)                                           \
   STRUCT(hfta_setting, HFTA_ABI_SETTING)                                       \
   STRUCT(hfta_hyper_parameter, HFTA_ABI_HYPER_PARAMETER)                       \
-  STRUCT(hfta_learning_rate, HFTA_ABI_LEARNING_RATE)                           \
+  STRUCT(hfta_number_schedule, HFTA_ABI_NUMBER_SCHEDULE)                       \
+  STRUCT(hfta_scheduled_number, HFTA_ABI_SCHEDULED_NUMBER)                     \
   STRUCT(hfta_data_source, HFTA_ABI_DATA_SOURCE)                               \
   STRUCT(hfta_data_field, HFTA_ABI_DATA_FIELD)                                 \
   STRUCT(hfta_port, HFTA_ABI_PORT)                                             \
@@ -422,8 +428,10 @@ static inline uint32_t hfta_abi_version(void) {
 #undef HFTA_ABI_MIX
 #define HFTA_ABI_MIX(e) hash = hfta_abi_mix(hash, #e, (size_t)(e), sizeof(e));
 #define HFTA_ABI_MIX_ENUM(t, list) list(HFTA_ABI_MIX)
-#define HFTA_LEARNING_RATE(identifier, number, name)                           \
-  HFTA_ABI_MIX(HFTA_LEARNING_RATE_##identifier)
+#define HFTA_NUMBER_SCHEDULE(identifier, number, name)                         \
+  HFTA_ABI_MIX(HFTA_NUMBER_SCHEDULE_##identifier)
+#define HFTA_SCHEDULE_OPTION(identifier, bit, name)                            \
+  HFTA_ABI_MIX(HFTA_SCHEDULE_##identifier)
 #define HFTA_DATA_FORMAT(identifier, number, name)                             \
   HFTA_ABI_MIX(HFTA_DATA_##identifier)
 #define HFTA_CSV_HEADER(identifier, number, name)                              \
@@ -438,7 +446,8 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_ABI_MIX(HFTA_COMMAND_##identifier)
   HFTA_ABI_ENUMS(HFTA_ABI_MIX_ENUM)
   HFTA_ABI_CONSTANTS(HFTA_ABI_MIX)
-  HFTA_LEARNING_RATES
+  HFTA_NUMBER_SCHEDULES
+  HFTA_SCHEDULE_OPTIONS
   HFTA_DATA_FORMATS
   HFTA_CSV_HEADERS
   HFTA_TRAINING_RULES
@@ -451,7 +460,8 @@ static inline uint32_t hfta_abi_version(void) {
 #undef HFTA_TRAINING_RULE
 #undef HFTA_CSV_HEADER
 #undef HFTA_DATA_FORMAT
-#undef HFTA_LEARNING_RATE
+#undef HFTA_SCHEDULE_OPTION
+#undef HFTA_NUMBER_SCHEDULE
 #undef HFTA_ABI_MIX_ENUM
 #undef HFTA_ABI_MIX
   return hash;

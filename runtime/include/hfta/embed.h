@@ -40,8 +40,8 @@ typedef struct hfta_options {
                    ///< workers; 1: this process alone
   const char *device;  ///< the device, such as "cpu" or "cuda:0"; NULL: the one
                        ///< that the program was compiled for
-  int64_t total_steps; ///< number of steps after which a cosine schedule ends;
-                       ///< 0: the job's `steps`
+  int64_t total_steps; ///< number of steps after which schedules without a
+                       ///< length end; 0: the job's `steps`
   const char *mpi;     ///< path of the MPI library; NULL: the process's own, or
                        ///< Open MPI's libmpi.so.40
   double rank_timeout; ///< seconds without progress after which a rank counts

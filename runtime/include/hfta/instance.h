@@ -36,11 +36,11 @@ hfta_error *hfta_instance_error(hfta_instance *instance);
 /// Resets the instance to step 0 and its initial weights.
 hfta_status hfta_instance_reset(hfta_instance *instance);
 
-/// Sets the number of steps after which a cosine schedule ends.
+/// Sets the number of steps after which schedules end that have no length.
 void hfta_instance_set_total_steps(hfta_instance *instance, int64_t steps);
 
 /// Sets `*out` to the learning rate that a copy's next update uses. HFTA_USAGE
-/// for a cosine schedule if the number of steps is unknown.
+/// if the schedule ends with the training, whose number of steps is unknown.
 hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
                                         double *out);
 
@@ -64,9 +64,17 @@ typedef struct hfta_update_report {
 hfta_update_report hfta_instance_report(const hfta_instance *instance,
                                         int64_t copy);
 
-/// Returns the damping that the next update of a copy uses, by its schedule;
-/// NaN without a preconditioner.
-double hfta_instance_damping(const hfta_instance *instance, int64_t copy);
+/// Returns the number that the next update of a copy uses, by its schedule, for
+/// a row of hfta_program.scheduled_numbers; NaN if there is no such row. A
+/// preconditioner's damping is row 0.
+double hfta_instance_scheduled_number(const hfta_instance *instance,
+                                      uint32_t row, int64_t copy);
+
+/// Sets the factor by which a schedule `plateau` multiplies a number of a copy.
+/// `number` 0 is the learning rate, and i + 1 is row i of
+/// hfta_program.scheduled_numbers. Other schedules ignore it.
+void hfta_instance_set_schedule_factor(hfta_instance *instance, uint32_t number,
+                                       int64_t copy, double factor);
 
 /// Copy `bytes` bytes of a copy's tensor, from `offset` on, to or from the
 /// host's memory; `tensor` is an index into hfta_program.tensors. A write goes

@@ -521,7 +521,6 @@ typedef struct hfta_roles {
   /// One f64 per copy: sum of the metric over these elements.
   uint32_t metric_sum;
   // The following are only in a job with a preconditioner.
-  uint32_t damping;  ///< one real per copy: damping of K-FAC's factors
   uint32_t kl_scale; ///< one f64 per copy: factor by which KL clipping scaled a
                      ///< step's gradients
   uint32_t skipped;  ///< one f64 per copy: number of a step's statistics that
@@ -595,9 +594,7 @@ typedef struct hfta_program {
   uint32_t shuffle;      ///< 1: the order of samples is random
   /// hfta_element_type in which losses are computed and logged.
   uint32_t precision;
-  hfta_learning_rate learning_rate;
-  hfta_learning_rate damping_schedule; ///< schedule of a preconditioner's
-                                       ///< damping
+  hfta_number_schedule learning_rate;
   const hfta_segment *segments;
   const hfta_tensor *tensors;
   const hfta_task *tasks;
@@ -609,6 +606,9 @@ typedef struct hfta_program {
   /// consecutive positions. NULL: a worker's position is its number.
   const int64_t *worker_places;
   const hfta_hyper_parameter *hyper_parameters;
+  /// The other hyper-parameters that follow schedules. A preconditioner's
+  /// damping is the first one.
+  const hfta_scheduled_number *scheduled_numbers;
   const hfta_data_field *data_fields;
   const hfta_port *inputs;
   const hfta_port *outputs;
@@ -622,6 +622,7 @@ typedef struct hfta_program {
   uint32_t event_count; ///< number of events; all schedules share one numbering
   uint32_t queue_count; ///< number of queues of each device
   uint32_t hyper_parameter_count;
+  uint32_t scheduled_number_count;
   uint32_t data_field_count;
   uint32_t input_count;
   uint32_t output_count;

@@ -45,35 +45,89 @@ typedef struct hfta_hyper_parameter {
   const double *values;
 } hfta_hyper_parameter;
 
-/// The kinds of learning-rate schedules, each applied to the copy's own "lr":
-/// HFTA_LEARNING_RATE(identifier, number, name in jobs).
-#define HFTA_LEARNING_RATES                                                    \
-  HFTA_LEARNING_RATE(CONSTANT, 0, "constant")                                  \
-  /* lr * gamma ^ floor(step / step_size) */                                   \
-  HFTA_LEARNING_RATE(STEP, 1, "step")                                          \
-  /* from lr to lr * minimum over the training */                              \
-  HFTA_LEARNING_RATE(COSINE, 2, "cosine")
+/// The rules by which a number, such as the learning rate, changes from step to
+/// step: HFTA_NUMBER_SCHEDULE(identifier, number, name in jobs).
+/// number_schedule.h has the formulas.
+#define HFTA_NUMBER_SCHEDULES                                                  \
+  HFTA_NUMBER_SCHEDULE(CONSTANT, 0, "constant")                                \
+  HFTA_NUMBER_SCHEDULE(STEP, 1, "step")                                        \
+  HFTA_NUMBER_SCHEDULE(COSINE, 2, "cosine")                                    \
+  HFTA_NUMBER_SCHEDULE(MULTI_STEP, 3, "multi_step")                            \
+  HFTA_NUMBER_SCHEDULE(EXPONENTIAL, 4, "exponential")                          \
+  HFTA_NUMBER_SCHEDULE(POLYNOMIAL, 5, "polynomial")                            \
+  HFTA_NUMBER_SCHEDULE(LINEAR, 6, "linear")                                    \
+  HFTA_NUMBER_SCHEDULE(COSINE_RESTARTS, 7, "cosine_restarts")                  \
+  HFTA_NUMBER_SCHEDULE(ONE_CYCLE, 8, "one_cycle")                              \
+  HFTA_NUMBER_SCHEDULE(INVERSE_ROOT, 9, "inverse_root")                        \
+  HFTA_NUMBER_SCHEDULE(WSD, 10, "wsd")                                         \
+  HFTA_NUMBER_SCHEDULE(PLATEAU, 11, "plateau")                                 \
+  HFTA_NUMBER_SCHEDULE(SEQUENCE, 12, "sequence")
 
-typedef enum hfta_learning_rate_kind {
-#define HFTA_LEARNING_RATE(identifier, number, name)                           \
-  HFTA_LEARNING_RATE_##identifier = number,
-  HFTA_LEARNING_RATES
-#undef HFTA_LEARNING_RATE
-} hfta_learning_rate_kind;
+typedef enum hfta_number_schedule_kind {
+#define HFTA_NUMBER_SCHEDULE(identifier, number, name)                         \
+  HFTA_NUMBER_SCHEDULE_##identifier = number,
+  HFTA_NUMBER_SCHEDULES
+#undef HFTA_NUMBER_SCHEDULE
+} hfta_number_schedule_kind;
 
-/// A learning-rate schedule; its arrays hold one value per copy. While the step
-/// s, from 0, is less than `warmup`, the rate is lr * (s + 1) / warmup.
-/// Afterwards the rule of its kind holds, with steps counted from the end of
-/// the warm-up; a cosine schedule ends at the last step of the training. See
-/// learning_rate.h for the formulas.
-typedef struct hfta_learning_rate {
-  uint32_t kind;
-  uint32_t reserved;
-  const double *warmup;    ///< number of steps
-  const double *step_size; ///< STEP: number of steps
-  const double *gamma;     ///< STEP: factor after each `step_size` steps
-  const double *minimum;   ///< COSINE: final rate as a fraction of lr
-} hfta_learning_rate;
+/// Choices that schedules have besides numbers, as bits:
+/// HFTA_SCHEDULE_OPTION(identifier, bit, name in jobs).
+#define HFTA_SCHEDULE_OPTIONS                                                  \
+  HFTA_SCHEDULE_OPTION(LINEAR, 1, "linear")                                    \
+  HFTA_SCHEDULE_OPTION(COSINE, 2, "cosine")                                    \
+  HFTA_SCHEDULE_OPTION(ROOT, 4, "root")                                        \
+  HFTA_SCHEDULE_OPTION(THREE_PHASES, 8, "three_phases")                        \
+  HFTA_SCHEDULE_OPTION(ABSOLUTE, 16, "absolute")
+
+typedef enum hfta_schedule_option {
+#define HFTA_SCHEDULE_OPTION(identifier, bit, name)                            \
+  HFTA_SCHEDULE_##identifier = bit,
+  HFTA_SCHEDULE_OPTIONS
+#undef HFTA_SCHEDULE_OPTION
+} hfta_schedule_option;
+
+/// The parameters of schedules that are numbers, as M(s, name).
+#define HFTA_SCHEDULE_NUMBERS(M, s)                                            \
+  M(s, warmup)                                                                 \
+  M(s, step_size)                                                              \
+  M(s, gamma)                                                                  \
+  M(s, minimum)                                                                \
+  M(s, power)                                                                  \
+  M(s, start)                                                                  \
+  M(s, end)                                                                    \
+  M(s, length)                                                                 \
+  M(s, period)                                                                 \
+  M(s, growth)                                                                 \
+  M(s, rise)                                                                   \
+  M(s, timescale)                                                              \
+  M(s, decay_steps)                                                            \
+  M(s, stable_steps)                                                           \
+  M(s, factor) M(s, patience) M(s, threshold) M(s, cooldown)
+
+/// How a number changes from step to step. Its arrays hold one value per copy;
+/// NULL: the schedule has no such parameter, or it follows from others.
+typedef struct hfta_number_schedule {
+  uint32_t kind;    ///< hfta_number_schedule_kind
+  uint32_t options; ///< bits of hfta_schedule_option
+  /// SEQUENCE: the schedules that follow one another.
+  const struct hfta_number_schedule *parts;
+  /// MULTI_STEP, SEQUENCE: for each copy, `milestone_count` steps in ascending
+  /// order. Infinity if a copy has fewer of them.
+  const double *milestones;
+  uint32_t part_count;
+  uint32_t milestone_count;
+#define HFTA_SCHEDULE_NUMBER(s, name) const double *name;
+  HFTA_SCHEDULE_NUMBERS(HFTA_SCHEDULE_NUMBER, )
+#undef HFTA_SCHEDULE_NUMBER
+} hfta_number_schedule;
+
+/// A hyper-parameter that follows a schedule.
+typedef struct hfta_scheduled_number {
+  /// Index in hfta_program.hyper_parameters.
+  uint32_t hyper_parameter;
+  uint32_t tensor; ///< the scalar from which kernels read the number in a step
+  hfta_number_schedule schedule;
+} hfta_scheduled_number;
 
 /// Formats of data files: HFTA_DATA_FORMAT(identifier, number, name in jobs).
 #define HFTA_DATA_FORMATS                                                      \

@@ -7,7 +7,7 @@
 #include "data/division.h"
 #include "hfta/data.h"
 #include "hfta/json.h"
-#include "hfta/learning_rate.h"
+#include "hfta/number_schedule.h"
 #include "workload/memory_plan.h"
 #include "workload/share.h"
 
@@ -73,6 +73,22 @@ static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_end_array(writer);
 }
 
+/// Writes the kinds of the schedules of other numbers than the learning rate.
+static void put_scheduled(hfta_json_writer *writer,
+                          const hfta_program *program) {
+  if (program->scheduled_number_count == 0)
+    return;
+  hfta_json_key(writer, "schedules");
+  hfta_json_begin_object(writer);
+  for (uint32_t i = 0; i < program->scheduled_number_count; ++i) {
+    const hfta_scheduled_number *number = &program->scheduled_numbers[i];
+    hfta_json_put_string(
+        writer, program->hyper_parameters[number->hyper_parameter].name,
+        hfta_number_schedule_name(number->schedule.kind));
+  }
+  hfta_json_end_object(writer);
+}
+
 static void put_job(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_put_string(writer, "name", program->name);
   hfta_json_put_unsigned(writer, "abi_version", program->abi_version);
@@ -85,7 +101,8 @@ static void put_job(hfta_json_writer *writer, const hfta_program *program) {
       hfta_element_name((hfta_element_type)program->precision));
   hfta_json_put_string(writer, "optimizer", program->optimizer);
   hfta_json_put_string(writer, "schedule",
-                       hfta_learning_rate_name(program->learning_rate.kind));
+                       hfta_number_schedule_name(program->learning_rate.kind));
+  put_scheduled(writer, program);
   hfta_json_put_string(writer, "metric", program->metric);
   hfta_json_put_string(writer, "cpu_features", program->cpu_features);
   if (program->validation.minutes > 0) {

@@ -26,9 +26,15 @@ hfta_status hfta_instance_copy_hyper_parameters(hfta_instance *instance) {
       calloc(copies * program->hyper_parameter_count + 1, sizeof(double));
   instance->seeds = calloc(copies, sizeof(*instance->seeds));
   instance->horizons = calloc(copies, sizeof(*instance->horizons));
-  if (!instance->hyper_parameters || !instance->seeds || !instance->horizons)
+  size_t factors = copies * (1 + program->scheduled_number_count);
+  instance->schedule_factors =
+      malloc(factors * sizeof(*instance->schedule_factors));
+  if (!instance->hyper_parameters || !instance->seeds || !instance->horizons ||
+      !instance->schedule_factors)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
+  for (size_t i = 0; i < factors; ++i)
+    instance->schedule_factors[i] = 1.0;
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
     memcpy(instance->hyper_parameters + copies * i,
            program->hyper_parameters[i].values, copies * sizeof(double));
@@ -74,6 +80,12 @@ double hfta_instance_hyper_parameter(const hfta_instance *instance,
     return hfta_instance_hyper_values(instance, index)[copy];
   double seed = (double)instance->seeds[copy];
   return fabs(seed) < 0x1p53 ? seed : NAN;
+}
+
+double hfta_instance_schedule_factor(const hfta_instance *instance,
+                                     uint32_t number, int64_t copy) {
+  return instance
+      ->schedule_factors[(size_t)instance->program->copies * number + copy];
 }
 
 int64_t hfta_instance_horizon(const hfta_instance *instance, int64_t copy) {

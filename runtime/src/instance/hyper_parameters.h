@@ -37,4 +37,8 @@ void hfta_instance_write_hyper_parameters(hfta_instance *instance);
 /// unknown.
 int64_t hfta_instance_horizon(const hfta_instance *instance, int64_t copy);
 
+/// Returns what hfta_instance_set_schedule_factor has set, else 1.
+double hfta_instance_schedule_factor(const hfta_instance *instance,
+                                     uint32_t number, int64_t copy);
+
 #endif // HFTA_SRC_INSTANCE_HYPER_PARAMETERS_H

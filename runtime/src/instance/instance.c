@@ -380,6 +380,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->reports);
   free(instance->forced_rates);
   free(instance->hyper_parameters);
+  free(instance->schedule_factors);
   free(instance->seeds);
   free(instance->horizons);
   free(instance);

@@ -52,6 +52,9 @@ struct hfta_instance {
                         ///< NaN: the schedule's rate holds
   /// For each hyper-parameter of the program, one value per copy.
   double *hyper_parameters;
+  /// The factors of schedules `plateau`, as of
+  /// hfta_instance_set_schedule_factor: for each number, one per copy.
+  double *schedule_factors;
   int64_t *seeds;      ///< one per copy
   int64_t *horizons;   ///< for each copy, the number of steps after which its
                        ///< schedules end; 0: `total_steps`

@@ -186,3 +186,16 @@ hfta_status hfta_instance_set_horizon(hfta_instance *instance, int64_t copy,
     instance->parts[i]->horizons[copy] = steps;
   return HFTA_OK;
 }
+
+static void set_own_factor(hfta_instance *instance, uint32_t number,
+                           int64_t copy, double factor) {
+  instance->schedule_factors[(size_t)instance->program->copies * number +
+                             (size_t)copy] = factor;
+}
+
+void hfta_instance_set_schedule_factor(hfta_instance *instance, uint32_t number,
+                                       int64_t copy, double factor) {
+  set_own_factor(instance, number, copy, factor);
+  for (uint32_t i = 1; i < instance->part_count; ++i)
+    set_own_factor(instance->parts[i], number, copy, factor);
+}

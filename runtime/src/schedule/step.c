@@ -3,7 +3,7 @@
 #include "schedule/step.h"
 
 #include "communicator/tags.h"
-#include "hfta/learning_rate.h"
+#include "hfta/number_schedule.h"
 #include "instance/hyper_parameters.h"
 #include "instance/parts.h"
 #include "workload/whole_batches.h"
@@ -65,14 +65,15 @@ hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
   if (!isnan(*out))
     return HFTA_OK;
   int64_t horizon = hfta_instance_horizon(instance, copy);
-  if (hfta_learning_rate_needs_total(&program->learning_rate) && horizon <= 0)
+  if (hfta_number_schedule_needs_total(&program->learning_rate) && horizon <= 0)
     return hfta_fail(&instance->error, HFTA_USAGE,
-                     "a cosine schedule needs the number of steps: set "
-                     "hfta_options.total_steps, or a horizon of each copy");
+                     "a %s schedule needs the number of steps: set "
+                     "hfta_options.total_steps, or a horizon of each copy",
+                     hfta_number_schedule_name(program->learning_rate.kind));
   double rate = hfta_instance_hyper_parameter(instance, copy, "lr");
-  *out =
-      hfta_learning_rate_at(&program->learning_rate, copy,
-                            isnan(rate) ? 0.0 : rate, instance->steps, horizon);
+  *out = hfta_number_schedule_at(
+      &program->learning_rate, copy, isnan(rate) ? 0.0 : rate, instance->steps,
+      horizon, hfta_instance_schedule_factor(instance, 0, copy));
   return HFTA_OK;
 }
 
@@ -86,33 +87,55 @@ hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
   return HFTA_OK;
 }
 
-/// Writes the damping of the live copies, which follows a schedule as learning
-/// rates do, to the host's images. Does nothing without a preconditioner.
-static hfta_status set_damping(hfta_instance *instance) {
+double hfta_instance_scheduled_number(const hfta_instance *instance,
+                                      uint32_t row, int64_t copy) {
   const hfta_program *program = instance->program;
-  if (program->roles.damping == UINT32_MAX)
-    return HFTA_OK;
-  bool needs_horizon =
-      hfta_learning_rate_needs_total(&program->damping_schedule);
-  for (int64_t i = 0; i < instance->live_count; ++i) {
-    int64_t copy = instance->live[i];
-    if (needs_horizon && hfta_instance_horizon(instance, copy) <= 0)
-      return hfta_fail(&instance->error, HFTA_USAGE,
-                       "a cosine schedule of the damping needs the number of "
-                       "steps: set hfta_options.total_steps, or a horizon of "
-                       "each copy");
-    hfta_instance_set_real(instance, program->roles.damping, copy,
-                           hfta_instance_damping(instance, copy));
+  if (row >= program->scheduled_number_count)
+    return NAN;
+  const hfta_scheduled_number *number = &program->scheduled_numbers[row];
+  double first =
+      hfta_instance_hyper_values(instance, number->hyper_parameter)[copy];
+  return hfta_number_schedule_at(
+      &number->schedule, copy, first, instance->steps,
+      hfta_instance_horizon(instance, copy),
+      hfta_instance_schedule_factor(instance, row + 1, copy));
+}
+
+/// Writes numbers of the live copies that follow schedules, but for the
+/// learning rates, to the host's images.
+static hfta_status set_scheduled_numbers(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  for (uint32_t row = 0; row < program->scheduled_number_count; ++row) {
+    const hfta_scheduled_number *number = &program->scheduled_numbers[row];
+    bool needs_horizon = hfta_number_schedule_needs_total(&number->schedule);
+    for (int64_t i = 0; i < instance->live_count; ++i) {
+      int64_t copy = instance->live[i];
+      if (needs_horizon && hfta_instance_horizon(instance, copy) <= 0)
+        return hfta_fail(
+            &instance->error, HFTA_USAGE,
+            "a %s schedule of the %s needs the number of steps: set "
+            "hfta_options.total_steps, or a horizon of each copy",
+            hfta_number_schedule_name(number->schedule.kind),
+            hfta_hyper_name(program, number->hyper_parameter));
+      hfta_instance_set_real(
+          instance, number->tensor, copy,
+          hfta_instance_scheduled_number(instance, row, copy));
+    }
   }
   return HFTA_OK;
 }
 
-double hfta_instance_damping(const hfta_instance *instance, int64_t copy) {
+/// Writes the numbers to which schedules are applied to the host's images.
+/// Evaluations use these, so that results of different steps can be compared.
+static void reset_scheduled_numbers(hfta_instance *instance) {
   const hfta_program *program = instance->program;
-  double first = hfta_instance_hyper_parameter(instance, copy, "damping");
-  return hfta_learning_rate_at(&program->damping_schedule, copy, first,
-                               instance->steps,
-                               hfta_instance_horizon(instance, copy));
+  for (uint32_t row = 0; row < program->scheduled_number_count; ++row) {
+    const hfta_scheduled_number *number = &program->scheduled_numbers[row];
+    const double *values =
+        hfta_instance_hyper_values(instance, number->hyper_parameter);
+    for (int64_t copy = 0; copy < program->copies; ++copy)
+      hfta_instance_set_real(instance, number->tensor, copy, values[copy]);
+  }
 }
 
 hfta_status hfta_instance_spoil_gradients(hfta_instance *instance,
@@ -159,8 +182,8 @@ hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates) {
       hfta_instance_set_real(instance, program->roles.learning_rate, copy,
                              rate);
   }
-  if (updates && status == HFTA_OK)
-    status = set_damping(instance);
+  if (status == HFTA_OK)
+    status = set_scheduled_numbers(instance);
   if (status == HFTA_OK)
     hfta_instance_set_integer(instance, program->roles.step, 0, 0,
                               instance->steps);
@@ -335,6 +358,7 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
                      "loss",
                      program->name);
   memset(instance->sums, 0, sizeof(double) * SUMS * (size_t)program->copies);
+  reset_scheduled_numbers(instance);
   return HFTA_OK;
 }
 

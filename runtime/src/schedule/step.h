@@ -14,8 +14,10 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
 /// Prepares a call of a training: clears gradients that a failed call has left,
 /// and writes scalars to the host's images. These are the number of steps and
 /// of the accumulations whose gradients are used (1 if none wait, since a step
-/// makes one); with `updates` also the learning rates and the damping.
-/// HFTA_USAGE for a cosine schedule if the number of steps is unknown.
+/// makes one), and the numbers that follow schedules; learning rates only with
+/// `updates`.
+/// HFTA_USAGE if a schedule ends with the training, whose number of steps is
+/// unknown.
 hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates);
 
 /// Reads the results of a step of all live copies from the host's images: the

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct hfta_log {
@@ -234,9 +235,32 @@ static void write_reports(hfta_json_writer *writer, const hfta_log *log,
   hfta_json_end_array(writer);
 }
 
+/// Writes the numbers that follow schedules: the damping beside the rates, all
+/// others in an object, since their names may be those of other values.
+static void write_scheduled(hfta_json_writer *writer, const hfta_log *log,
+                            const double *scheduled) {
+  const hfta_program *program = log->program;
+  bool is_open = false;
+  for (uint32_t row = 0; row < program->scheduled_number_count; ++row) {
+    const char *name =
+        program
+            ->hyper_parameters[program->scheduled_numbers[row].hyper_parameter]
+            .name;
+    if (!is_open && strcmp(name, "damping") != 0) {
+      hfta_json_key(writer, "scheduled");
+      hfta_json_begin_object(writer);
+      is_open = true;
+    }
+    write_list(writer, log, name, scheduled + row * program->copies, HFTA_F64,
+               log->span.live);
+  }
+  if (is_open)
+    hfta_json_end_object(writer);
+}
+
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *losses, const double *rates,
-                          const double *dampings,
+                          const double *scheduled,
                           const hfta_update_report *reports,
                           hfta_error *error) {
   if (!log->file)
@@ -247,8 +271,8 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
   hfta_json_put_integer(&writer, "epoch", epoch);
   write_numbers(&writer, log, "loss", losses);
   write_numbers(&writer, log, "lr", rates);
-  if (dampings) {
-    write_list(&writer, log, "damping", dampings, HFTA_F64, log->span.live);
+  write_scheduled(&writer, log, scheduled);
+  if (log->program->roles.kl_scale != UINT32_MAX) {
     write_reports(&writer, log, "kl_scale", reports,
                   offsetof(hfta_update_report, kl_scale), REAL);
   }

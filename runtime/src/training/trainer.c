@@ -268,13 +268,14 @@ hfta_status hfta_train(hfta_instance *instance,
   hfta_training_data_close(&self.data);
   hfta_dataset_close(&self.test);
   hfta_standings_close(&self.standings);
+  hfta_plateaus_close(&self.plateaus);
   hfta_best_weights_close(&self.best);
   free(self.chosen);
   free(self.runs);
   free(self.losses);
   free(self.epoch_losses);
   free(self.rates);
-  free(self.dampings);
+  free(self.scheduled);
   free(self.reports);
   return status;
 }

@@ -56,7 +56,14 @@ hfta_status hfta_trainer_note_scores(hfta_trainer *self, int64_t step) {
   // Such an evaluation doesn't count, since a longer training has none there.
   if (!self->follows || !hfta_trainer_is_due(self, step))
     return HFTA_OK;
-  hfta_status status = self->keeps_best ? share_scores(self) : HFTA_OK;
+  hfta_status status = self->keeps_best || self->plateaus.count > 0
+                           ? share_scores(self)
+                           : HFTA_OK;
+  if (status == HFTA_OK && step > self->standings.evaluated_step) {
+    hfta_plateaus_note(&self->plateaus, self->instance, self->runs,
+                       result->validation_losses, result->validation_metrics);
+    hfta_plateaus_apply(&self->plateaus, self->instance);
+  }
   if (status == HFTA_OK)
     hfta_standings_note(&self->standings, &self->program->validation, step,
                         self->runs, result->validation_losses,

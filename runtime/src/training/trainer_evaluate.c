@@ -176,8 +176,8 @@ hfta_status hfta_trainer_finish_earlier_epoch(hfta_trainer *self) {
   if (status != HFTA_OK)
     return status;
   // Without a log, the standings say that an evaluation is missing.
-  bool needs_scores =
-      self->program->validation.patience > 0 || self->keeps_best;
+  bool needs_scores = self->program->validation.patience > 0 ||
+                      self->keeps_best || self->plateaus.count > 0;
   bool lacks_scores = needs_scores && hfta_trainer_is_due(self, step) &&
                       self->standings.evaluated_step < step;
   if (!lacks_epoch && !lacks_scores && !hfta_trainer_is_complete(self, step))

@@ -59,6 +59,6 @@ hfta_status hfta_trainer_take_rates(hfta_trainer *self,
   for (int64_t copy = 0; copy < self->program->copies && status == HFTA_OK;
        ++copy)
     status = hfta_instance_learning_rate(instance, copy, &self->rates[copy]);
-  hfta_trainer_take_dampings(self);
+  hfta_trainer_take_scheduled(self, instance);
   return status;
 }

@@ -9,6 +9,7 @@
 #include "hfta/trainer.h"
 #include "trace/trace.h"
 #include "training/log.h"
+#include "training/plateaus.h"
 #include "training/progress.h"
 #include "training/standings.h"
 #include "training/team.h"
@@ -53,12 +54,14 @@ typedef struct hfta_trainer {
   double *losses; ///< one per copy, for one step or for each step of a window
   hfta_epoch_losses *epoch_losses; ///< one per copy
   double *rates; ///< the learning rates of the next or last step, one per copy
-  double *dampings; ///< the preconditioner's dampings, one per copy; NULL: no
-                    ///< preconditioner
+  /// The numbers of the next or last step that follow schedules: for each of
+  /// hfta_program.scheduled_numbers, one per copy.
+  double *scheduled;
   hfta_update_report *reports; ///< the reports of the last update, one per copy
   hfta_standings standings;    ///< open if `follows`
-  bool follows;           ///< whether there is patience, a limit of minutes, or
-                          ///< `keeps_best`
+  hfta_plateaus plateaus;
+  bool follows;           ///< whether there is patience, a limit of minutes,
+                          ///< `keeps_best`, or a schedule `plateau`
   bool keeps_best;        ///< whether each copy's best weights are kept
   hfta_best_weights best; ///< open if `keeps_best`
   bool *chosen;           ///< the copies that this run trains
@@ -75,12 +78,16 @@ typedef struct hfta_trainer {
 /// yet.
 hfta_status hfta_trainer_prepare(hfta_trainer *self);
 
-/// Allocates the arrays for dampings and reports. Returns false if there isn't
-/// enough memory.
+/// Returns whether the job has a preconditioner, whose updates leave reports.
+bool hfta_trainer_preconditions(const hfta_trainer *self);
+
+/// Allocates the arrays for scheduled numbers and reports. Returns false if
+/// there isn't enough memory.
 bool hfta_trainer_follow_reports(hfta_trainer *self);
 
-/// Sets `dampings` to the values for the next step.
-void hfta_trainer_take_dampings(hfta_trainer *self);
+/// Sets `scheduled` to the numbers of the instance's next step.
+void hfta_trainer_take_scheduled(hfta_trainer *self,
+                                 const hfta_instance *instance);
 
 /// Sets `reports` to those of step number `step`. Adds up how often a
 /// preconditioner has skipped, retried or kept something, and logs it if it
@@ -111,11 +118,11 @@ void hfta_trainer_stop_feed(hfta_feeding *feeding);
 hfta_status hfta_trainer_take_batch(hfta_trainer *self, hfta_feeding *feeding,
                                     int64_t step, const void *const **inputs);
 
-/// Sets `rates` and `dampings` to those of the instance's next step.
+/// Sets `rates` and `scheduled` to those of the instance's next step.
 hfta_status hfta_trainer_take_rates(hfta_trainer *self,
                                     hfta_instance *instance);
 
-/// Gets the batch, rates and dampings of step number `step`, and offers the
+/// Gets the batch and scheduled numbers of step number `step`, and offers the
 /// next batch to the instance. Sets `can_save` to false, since nothing can be
 /// saved until the step is done.
 hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,

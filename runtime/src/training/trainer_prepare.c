@@ -194,11 +194,17 @@ static hfta_status load_standings(hfta_trainer *self) {
                               hfta_checkpoint_name(self->saved_step, name));
     if (status == HFTA_OK)
       status = hfta_standings_load(&self->standings, folder.text, self->error);
+    if (status == HFTA_OK)
+      status = hfta_plateaus_load(&self->plateaus, folder.text, self->error);
   }
   status = hfta_share_outcome(self->instance, status);
   if (status == HFTA_OK)
     status = hfta_standings_share(&self->standings, self->team.communicator,
                                   self->error);
+  if (status == HFTA_OK)
+    status = hfta_plateaus_share(&self->plateaus, self->team.communicator,
+                                 self->error);
+  hfta_plateaus_apply(&self->plateaus, self->instance);
   return status == HFTA_OK ? hfta_trainer_check_best(self) : status;
 }
 

@@ -4,29 +4,38 @@
 
 #include <stdlib.h>
 
+bool hfta_trainer_preconditions(const hfta_trainer *self) {
+  return self->program->roles.kl_scale != UINT32_MAX;
+}
+
 bool hfta_trainer_follow_reports(hfta_trainer *self) {
   size_t copies = (size_t)self->program->copies;
   self->reports = calloc(copies, sizeof(*self->reports));
-  if (self->program->roles.kl_scale == UINT32_MAX)
-    return self->reports != NULL;
-  self->dampings = calloc(copies, sizeof(double));
+  self->scheduled = calloc(copies * self->program->scheduled_number_count + 1,
+                           sizeof(*self->scheduled));
+  if (!hfta_trainer_preconditions(self))
+    return self->reports && self->scheduled;
   hfta_train_result *result = self->result;
   result->skipped_statistics = calloc(copies, sizeof(double));
   result->retried_inverses = calloc(copies, sizeof(double));
   result->kept_inverses = calloc(copies, sizeof(double));
-  return self->dampings && self->reports && result->skipped_statistics &&
+  return self->reports && self->scheduled && result->skipped_statistics &&
          result->retried_inverses && result->kept_inverses;
 }
 
-void hfta_trainer_take_dampings(hfta_trainer *self) {
-  for (int64_t copy = 0; self->dampings && copy < self->program->copies; ++copy)
-    self->dampings[copy] = hfta_instance_damping(self->instance, copy);
+void hfta_trainer_take_scheduled(hfta_trainer *self,
+                                 const hfta_instance *instance) {
+  int64_t copies = self->program->copies;
+  for (uint32_t row = 0; row < self->program->scheduled_number_count; ++row)
+    for (int64_t copy = 0; copy < copies; ++copy)
+      self->scheduled[row * copies + copy] =
+          hfta_instance_scheduled_number(instance, row, copy);
 }
 
 hfta_status hfta_trainer_take_reports(hfta_trainer *self, int64_t step) {
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
     self->reports[copy] = hfta_instance_report(self->instance, copy);
-  if (!self->dampings)
+  if (!hfta_trainer_preconditions(self))
     return HFTA_OK;
   const bool *live = hfta_instance_live(self->instance);
   hfta_train_result *result = self->result;

@@ -8,14 +8,18 @@
 #include <string.h>
 
 /// Names what a training has that needs validation data, or NULL.
-static const char *find_need(const hfta_validation *by) {
-  return by->patience > 0 ? "patience" : by->keeps_best ? "keep best" : NULL;
+static const char *find_need(const hfta_trainer *self) {
+  const hfta_validation *by = &self->program->validation;
+  return by->patience > 0           ? "patience"
+         : by->keeps_best           ? "keep best"
+         : self->plateaus.count > 0 ? "a schedule 'plateau'"
+                                    : NULL;
 }
 
 static hfta_status check(const hfta_trainer *self) {
   const hfta_program *program = self->program;
   const hfta_validation *by = &program->validation;
-  const char *need = find_need(by);
+  const char *need = find_need(self);
   if (need && !self->validates)
     return hfta_fail(self->error, HFTA_USAGE,
                      "%s needs validation data, which '%s' doesn't have", need,
@@ -43,10 +47,13 @@ hfta_status hfta_trainer_open_standings(hfta_trainer *self) {
   self->minutes = self->options->minutes > 0 ? (double)self->options->minutes
                                              : program->validation.minutes;
   self->result->minutes = self->minutes;
-  hfta_status status = check(self);
+  hfta_status status =
+      hfta_plateaus_open(&self->plateaus, program, self->error);
+  if (status == HFTA_OK)
+    status = check(self);
   self->keeps_best = program->validation.keeps_best != 0;
-  self->follows =
-      program->validation.patience > 0 || self->minutes > 0 || self->keeps_best;
+  self->follows = program->validation.patience > 0 || self->minutes > 0 ||
+                  self->keeps_best || self->plateaus.count > 0;
   if (status != HFTA_OK || !self->follows)
     return status;
   size_t bytes = sizeof(bool) * (size_t)program->copies;
@@ -72,7 +79,9 @@ hfta_status hfta_trainer_save_standings(void *argument, const char *folder,
   const hfta_trainer *self = argument;
   hfta_standings now = self->standings;
   now.seconds += hfta_now() - self->clock;
-  return hfta_standings_save(&now, folder, error);
+  hfta_status status = hfta_standings_save(&now, folder, error);
+  return status == HFTA_OK ? hfta_plateaus_save(&self->plateaus, folder, error)
+                           : status;
 }
 
 bool hfta_trainer_is_complete(const hfta_trainer *self, int64_t step) {

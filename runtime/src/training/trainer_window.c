@@ -17,7 +17,8 @@ int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
   bool takes_windows = hfta_instance_takes_windows(self->instance) ||
                        hfta_instance_runs_ahead(self->instance) || self->parts;
-  if (step == 0 || is_traced || !takes_windows || self->dampings)
+  if (step == 0 || is_traced || !takes_windows ||
+      hfta_trainer_preconditions(self))
     return 1;
   int64_t steps = self->total_steps - step;
   steps = up_to(step, hfta_trainer_log_every(self), steps);

@@ -3,7 +3,7 @@
 #include "tuning/facts.h"
 
 #include "hfta/json.h"
-#include "hfta/learning_rate.h"
+#include "hfta/number_schedule.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -186,20 +186,58 @@ static char *validation_text(const hfta_validation *validation) {
   return end(&self);
 }
 
-/// Returns a schedule, by its name and numbers.
-static char *schedule_text(const hfta_learning_rate *schedule) {
+static void put_schedule(memory_text *self,
+                         const hfta_number_schedule *schedule) {
+  fputs(hfta_number_schedule_name(schedule->kind), self->file);
+#define PUT_NUMBER(s, name)                                                    \
+  if (schedule->name)                                                          \
+    put_number(self, ", " #name " ", schedule->name[0]);
+  HFTA_SCHEDULE_NUMBERS(PUT_NUMBER, )
+#undef PUT_NUMBER
+#define HFTA_SCHEDULE_OPTION(identifier, bit, name)                            \
+  if (schedule->options & (bit))                                               \
+    fputs(", " name, self->file);
+  HFTA_SCHEDULE_OPTIONS
+#undef HFTA_SCHEDULE_OPTION
+  for (uint32_t i = 0; i < schedule->milestone_count; ++i)
+    put_number(self, i == 0 ? ", milestones " : " ", schedule->milestones[i]);
+  for (uint32_t i = 0; i < schedule->part_count; ++i) {
+    fputs(i == 0 ? ": " : "; ", self->file);
+    put_schedule(self, &schedule->parts[i]);
+  }
+}
+
+static const char *name_of(const hfta_program *program,
+                           const hfta_scheduled_number *number) {
+  return program->hyper_parameters[number->hyper_parameter].name;
+}
+
+/// Returns the schedules but for the damping's, by their names and numbers.
+static char *schedules_text(const hfta_program *program) {
   memory_text self;
   if (!begin(&self))
     return NULL;
-  fputs(hfta_learning_rate_name(schedule->kind), self.file);
-  if (schedule->warmup)
-    put_number(&self, ", warmup ", schedule->warmup[0]);
-  if (schedule->kind == HFTA_LEARNING_RATE_STEP && schedule->step_size) {
-    put_number(&self, ", step_size ", schedule->step_size[0]);
-    put_number(&self, ", gamma ", schedule->gamma[0]);
+  put_schedule(&self, &program->learning_rate);
+  for (uint32_t i = 0; i < program->scheduled_number_count; ++i) {
+    const hfta_scheduled_number *number = &program->scheduled_numbers[i];
+    if (strcmp(name_of(program, number), "damping") == 0)
+      continue;
+    fprintf(self.file, "; %s: ", name_of(program, number));
+    put_schedule(&self, &number->schedule);
   }
-  if (schedule->kind == HFTA_LEARNING_RATE_COSINE && schedule->minimum)
-    put_number(&self, ", minimum ", schedule->minimum[0]);
+  return end(&self);
+}
+
+/// Returns the schedule of the damping.
+static char *damping_text(const hfta_program *program) {
+  memory_text self;
+  if (!begin(&self))
+    return NULL;
+  if (program->scheduled_number_count > 0 &&
+      strcmp(name_of(program, program->scheduled_numbers), "damping") == 0)
+    put_schedule(&self, &program->scheduled_numbers->schedule);
+  else
+    fputs("constant, warmup 0", self.file);
   return end(&self);
 }
 
@@ -321,8 +359,8 @@ static bool add_array(hfta_facts *self, const hfta_program *program,
       {"batch", number_text(program->batch)},
       {"order_seed", number_text(program->order_seed)},
       {STEPS_PER_EPOCH, number_text(steps_per_epoch)},
-      {"schedule", schedule_text(&program->learning_rate)},
-      {"damping schedule", schedule_text(&program->damping_schedule)},
+      {"schedule", schedules_text(program)},
+      {"damping schedule", damping_text(program)},
       {"other numbers", numbers_text(program)},
   };
   bool complete = true;

@@ -116,7 +116,6 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
       {"loss_sum", roles->loss_sum, false},
       {"loss_weight", roles->loss_weight, false},
       {"metric_sum", roles->metric_sum, false},
-      {"damping", roles->damping, false},
       {"kl_scale", roles->kl_scale, false},
       {"skipped", roles->skipped, false},
       {"retried", roles->retried, false},
@@ -130,6 +129,19 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
     if (status == HFTA_OK)
       status = check_role(program, entries[i].name, entries[i].index,
                           entries[i].integer, error);
+  for (uint32_t i = 0; i < program->scheduled_number_count; ++i) {
+    const hfta_scheduled_number *number = &program->scheduled_numbers[i];
+    if (status == HFTA_OK &&
+        number->hyper_parameter >= program->hyper_parameter_count)
+      status = hfta_fail(error, HFTA_INTERNAL,
+                         "program '%s': there is no hyper-parameter %u, which "
+                         "has a schedule",
+                         program->name, number->hyper_parameter);
+    if (status == HFTA_OK)
+      status = check_role(
+          program, program->hyper_parameters[number->hyper_parameter].name,
+          number->tensor, false, error);
+  }
   return status;
 }
 

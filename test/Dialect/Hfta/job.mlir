@@ -169,10 +169,42 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, ep
 
 // -----
 
-// expected-error@+1 {{in 'hfta.job': unknown schedule 'linear'}}
+// expected-error@+1 {{in 'hfta.job': unknown schedule 'lineal'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
     optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
-    seed = array<i64: 1, 2>, schedule = {kind = "linear"}}} {
+    seed = array<i64: 1, 2>, schedule = {kind = "lineal"}}} {
+}
+
+// -----
+
+// expected-error@+1 {{in 'hfta.job': 'gamma' of a schedule must have one value a copy}}
+module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    seed = array<i64: 1, 2>, schedule = {gamma = array<f64: 0.5>, kind = "exponential"}}} {
+}
+
+// -----
+
+// expected-error@+1 {{in 'hfta.job': unknown option 'cubic' of a schedule}}
+module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    seed = array<i64: 1, 2>, schedule = {kind = "one_cycle", options = ["cubic"]}}} {
+}
+
+// -----
+
+// expected-error@+1 {{in 'hfta.job': the schedule 'sequence' lacks a part or milestone}}
+module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    seed = array<i64: 1, 2>, schedule = {kind = "sequence", milestones = array<f64: 4.0, 4.0>, parts = [{kind = "linear"}]}}} {
+}
+
+// -----
+
+// expected-error@+1 {{in 'hfta.job': unknown schedule 'lineal'}}
+module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64,
+    optimizers = [{name = "sgd"}], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}],
+    seed = array<i64: 1, 2>, schedule = {kind = "sequence", milestones = array<f64: 4.0, 4.0>, parts = [{kind = "linear"}, {kind = "lineal"}]}}} {
 }
 
 // -----

@@ -72,6 +72,144 @@ hint: it is a whole number of at least 0
 )");
 }
 
+TEST(JobErrors, MilestonesDescend) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule multi_step(milestones = [9, 4]))"),
+            R"(job.hfta:11:40: error: 'milestones' must ascend, but 4 follows 9
+  schedule multi_step(milestones = [9, 4])
+                                       ^
+hint: for example milestones = [1000, 2000]
+)");
+}
+
+TEST(JobErrors, OneMilestone) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule multi_step(milestones = 9))"),
+            R"(job.hfta:11:36: error: 'milestones' is a list of steps
+  schedule multi_step(milestones = 9)
+                                   ^
+hint: for example milestones = [1000, 2000]
+)");
+}
+
+TEST(JobErrors, SequenceWithoutMilestone) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  schedule sequence([linear, constant, cosine], milestones = [4]))"),
+      R"(job.hfta:11:62: error: a sequence of 3 schedules needs 2 milestones, got 1
+  schedule sequence([linear, constant, cosine], milestones = [4])
+                                                             ^~~
+hint: each schedule but the first one begins at a milestone
+)");
+}
+
+TEST(JobErrors, SequenceOfOneSchedule) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  schedule sequence(cosine, milestones = [4]))"),
+      R"(job.hfta:11:21: error: a sequence is a list of two or more schedules
+  schedule sequence(cosine, milestones = [4])
+                    ^~~~~~
+hint: for example sequence([linear(0, 1), cosine], milestones = [1000])
+)");
+}
+
+TEST(JobErrors, UnknownPartOfASequence) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule sequence([linear, cosin], milestones = [4]))"),
+            R"(job.hfta:11:30: error: unknown schedule 'cosin'
+  schedule sequence([linear, cosin], milestones = [4])
+                             ^~~~~
+hint: did you mean 'cosine'?
+)");
+}
+
+TEST(JobErrors, ShapeOfAnotherSchedule) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule one_cycle(shape = root))"),
+            R"(job.hfta:11:30: error: unknown shape 'root'
+  schedule one_cycle(shape = root)
+                             ^~~~
+hint: words are: 'cosine', 'linear'
+)");
+}
+
+TEST(JobErrors, PlateauWithoutValidation) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  schedule plateau)"),
+      R"(job.hfta:11:3: error: 'plateau' needs validation data, which the job doesn't have
+  schedule plateau
+  ^~~~~~~~~~~~~~~~
+hint: add 'validation 0.1', or a part 'validation' to the data block
+)");
+}
+
+TEST(JobErrors, ScheduleOfAnUnknownNumber) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  schedule_of momntum = cosine)"),
+      R"(job.hfta:11:15: error: no number called 'momntum' can have a schedule
+  schedule_of momntum = cosine
+              ^~~~~~~
+hint: did you mean 'momentum'?
+)");
+}
+
+TEST(JobErrors, ScheduleOfTheRate) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  schedule_of lr = cosine)"),
+      R"(job.hfta:11:15: error: the schedule of 'lr' is the clause 'schedule'
+  schedule_of lr = cosine
+              ^~
+hint: for example: schedule cosine
+)");
+}
+
+TEST(JobErrors, ScheduleOfNothing) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule_of cosine)"),
+            R"(job.hfta:11:15: error: 'schedule_of' takes 'number = schedule'
+  schedule_of cosine
+              ^~~~~~
+hint: for example: schedule_of weight_decay = cosine
+)");
+}
+
+TEST(JobErrors, TwoSchedulesOfANumber) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule_of momentum = linear, momentum = cosine)"),
+            R"(job.hfta:11:34: error: 'momentum' has two schedules
+  schedule_of momentum = linear, momentum = cosine
+                                 ^~~~~~~~
+hint: leave one out
+)");
+}
+
+TEST(JobErrors, ScheduleLeavesTheRange) {
+  EXPECT_EQ(
+      getErrors("sgd(lr = 0.1)",
+                R"(adam(beta1 = [0.25, 0.75])
+  schedule_of beta1 = linear(start = 1, end = 2))"),
+      R"(job.hfta:13:15: error: 'beta1' becomes 1.5 in copy 1, by its schedule
+  schedule_of beta1 = linear(start = 1, end = 2)
+              ^~~~~
+hint: it is a number of at least 0 and below 1
+)");
+}
+
 TEST(JobErrors, UnknownPrecision) {
   EXPECT_EQ(getErrors("batch = 8",
                       R"(batch = 8

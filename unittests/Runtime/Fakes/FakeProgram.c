@@ -26,6 +26,7 @@ typedef struct fake {
   hfta_task tasks[FAKE_TASK_COUNT];
   fake_schedules schedules;
   hfta_hyper_parameter hyper_parameters[6];
+  hfta_scheduled_number damping;
   double momenta[MAX_COPIES];
   hfta_setting settings[4];
   hfta_data_field fields[2];
@@ -436,14 +437,18 @@ static void add_job(fake *self, const fake_options *options) {
   program->shuffle = 1;
   program->precision = HFTA_F32;
   if (options->cosine)
-    program->learning_rate = (hfta_learning_rate){
-        .kind = HFTA_LEARNING_RATE_COSINE,
+    program->learning_rate = (hfta_number_schedule){
+        .kind = HFTA_NUMBER_SCHEDULE_COSINE,
         .warmup = options->alike ? fours : warmups + first,
         .minimum = options->alike ? halves : minima + first};
-  program->damping_schedule = (hfta_learning_rate){
-      .kind = HFTA_LEARNING_RATE_STEP,
-      .step_size = options->alike ? fours : step_sizes + first,
-      .gamma = options->alike ? halves : gammas + first};
+  self->damping = (hfta_scheduled_number){
+      .hyper_parameter = 4,
+      .tensor = FAKE_DAMPING,
+      .schedule = {.kind = HFTA_NUMBER_SCHEDULE_STEP,
+                   .step_size = options->alike ? fours : step_sizes + first,
+                   .gamma = options->alike ? halves : gammas + first}};
+  program->scheduled_numbers = &self->damping;
+  program->scheduled_number_count = options->curvature ? 1 : 0;
 }
 
 static void add_roles(hfta_program *program, const fake_options *options) {
@@ -456,7 +461,6 @@ static void add_roles(hfta_program *program, const fake_options *options) {
                                 .loss_sum = FAKE_LOSS_SUM,
                                 .loss_weight = FAKE_LOSS_WEIGHT,
                                 .metric_sum = FAKE_METRIC_SUM,
-                                .damping = UINT32_MAX,
                                 .kl_scale = UINT32_MAX,
                                 .skipped = UINT32_MAX,
                                 .retried = UINT32_MAX,
@@ -466,7 +470,6 @@ static void add_roles(hfta_program *program, const fake_options *options) {
                                 .skipped_steps = UINT32_MAX};
   if (!options->curvature)
     return;
-  program->roles.damping = FAKE_DAMPING;
   program->roles.kl_scale = FAKE_KL_SCALE;
   program->roles.skipped = FAKE_SKIPPED;
   program->roles.retried = FAKE_RETRIED;

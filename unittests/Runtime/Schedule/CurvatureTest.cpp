@@ -120,7 +120,8 @@ TEST(Curvature, DampingsFollowTheirSchedule) {
     const double expected[] = {first[0] * std::pow(0.5, step / 4), first[1],
                                first[2] * std::pow(0.5, step / 2)};
     for (int copy = 0; copy < 3; ++copy)
-      EXPECT_EQ(hfta_instance_damping(instance.get(), copy), expected[copy]);
+      EXPECT_EQ(hfta_instance_scheduled_number(instance.get(), 0, copy),
+                expected[copy]);
     Batch batch(step);
     ASSERT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr),
               HFTA_OK);
@@ -159,15 +160,18 @@ TEST(Curvature, CopiesStayFromAnAccumulationToItsUpdate) {
 TEST(Curvature, OthersHaveNoDamping) {
   ProgramPointer program = makeProgram(defaultOptions());
   InstancePointer instance = makeInstance(program.get());
-  EXPECT_TRUE(std::isnan(hfta_instance_damping(instance.get(), 0)));
+  EXPECT_TRUE(std::isnan(hfta_instance_scheduled_number(instance.get(), 0, 0)));
   EXPECT_TRUE(std::isnan(hfta_instance_report(instance.get(), 0).kl_scale));
 }
 
 TEST(Curvature, ACosineScheduleOfTheDampingNeedsALength) {
   ProgramPointer program = makeProgram(curvatureOptions());
   static const double minima[numCopies] = {};
-  program->damping_schedule = {
-      HFTA_LEARNING_RATE_COSINE, 0, nullptr, nullptr, nullptr, minima};
+  hfta_scheduled_number damping = program->scheduled_numbers[0];
+  damping.schedule = {};
+  damping.schedule.kind = HFTA_NUMBER_SCHEDULE_COSINE;
+  damping.schedule.minimum = minima;
+  program->scheduled_numbers = &damping;
   InstancePointer instance = makeInstance(program.get());
   Batch batch(0);
   EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr),

@@ -33,6 +33,17 @@ const HyperParameter *Job::findHyperParameter(StringRef name) const {
   return nullptr;
 }
 
+const Schedule *Job::getScheduleOf(StringRef name) const {
+  if (name == "lr")
+    return &schedule;
+  if (name == "damping" && !preconditioner.empty())
+    return &kfacDampingSchedule;
+  for (const NamedSchedule &other : numberSchedules)
+    if (other.name == name)
+      return &other.schedule;
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // One description of the dictionary serves writing and reading
 //===----------------------------------------------------------------------===//
@@ -46,7 +57,10 @@ struct DescribeSchedule {
   template <typename Archive>
   void operator()(Archive &archive, Schedule &schedule) const {
     archive.field("kind", schedule.kind);
-#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+    archive.field("options", schedule.options);
+    archive.field("milestones", schedule.milestones);
+    archive.records("parts", schedule.parts, *this);
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
   archive.field(#name, schedule.member);
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
   }
@@ -301,6 +315,11 @@ struct Describe {
     archive.field("values", parameter.values);
   }
   template <typename Archive>
+  void operator()(Archive &archive, NamedSchedule &named) const {
+    archive.name(named.name);
+    archive.field("schedule", named.schedule);
+  }
+  template <typename Archive>
   void operator()(Archive &archive, SearchSetting &setting) const {
     archive.name(setting.name);
     archive.word("distribution", setting.distribution, getDistributionNames());
@@ -361,6 +380,7 @@ struct Describe {
     archive.field("optimizer_of_copy", job.optimizerOfCopy);
     archive.records("groups_of_parameters", job.groupsOfParameters, *this);
     archive.records("hyper_parameters", job.hyperParameters, *this);
+    archive.records("number_schedules", job.numberSchedules, *this);
     archive.record("precision", job.precision, *this);
     archive.field("keeps_types", job.keepsTypes);
     archive.field("preconditioner", job.preconditioner);
@@ -509,16 +529,54 @@ static std::string checkPipeline(const Job &job) {
   return checkOrderRows(job);
 }
 
-/// Checks the kinds of schedules and of the preconditioner. Returns an error
+/// Checks that a schedule has what its kind needs. Returns an error message, or
+/// an empty string.
+static std::string checkSchedule(const Job &job, const Schedule &schedule) {
+  const ScheduleInfo *info = findSchedule(schedule.kind);
+  if (!info)
+    return "unknown schedule '" + schedule.kind + "'";
+  auto copies = static_cast<size_t>(job.copies);
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
+  if (!schedule.member.empty() && schedule.member.size() != copies)            \
+    return "'" #name "' of a schedule must have one value a copy";
+#include "Hfta/Dialect/Hfta/Job/Settings.def"
+  for (const std::string &option : schedule.options)
+    if (!getScheduleOptionCode(option))
+      return "unknown option '" + option + "' of a schedule";
+  using Kind = ParameterInfo::Kind;
+  size_t milestones = schedule.milestones.size() / copies;
+  for (const ParameterInfo &parameter : info->parameters) {
+    bool hasMilestones =
+        milestones * copies == schedule.milestones.size() &&
+        (schedule.parts.empty() || milestones + 1 == schedule.parts.size());
+    if ((parameter.kind == Kind::milestones && !hasMilestones) ||
+        (parameter.kind == Kind::schedules && schedule.parts.empty()))
+      return "the schedule '" + schedule.kind + "' lacks a part or milestone";
+  }
+  for (const Schedule &part : schedule.parts)
+    if (std::string error = checkSchedule(job, part); !error.empty())
+      return error;
+  return "";
+}
+
+/// Checks schedules and the kind of the preconditioner. Returns an error
 /// message, or an empty string.
 static std::string checkKinds(const Job &job) {
   for (const SettingInfo *setting : getSettings())
     if (setting->type == SettingType::Schedule) {
       const Schedule &schedule =
           *std::get<Schedule *>(setting->get(const_cast<Job &>(job)));
-      if (!findSchedule(schedule.kind))
-        return "unknown schedule '" + schedule.kind + "'";
+      if (std::string error = checkSchedule(job, schedule); !error.empty())
+        return error;
     }
+  for (const NamedSchedule &schedule : job.numberSchedules) {
+    if (!job.findHyperParameter(schedule.name))
+      return "no hyper-parameter is called '" + schedule.name +
+             "', which has a schedule";
+    if (std::string error = checkSchedule(job, schedule.schedule);
+        !error.empty())
+      return error;
+  }
   if (job.preconditioner.empty())
     return "";
   if (job.preconditioner != Job::kKfac)

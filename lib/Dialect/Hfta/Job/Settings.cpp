@@ -55,6 +55,8 @@ std::string hfta::describeUsage(const ParameterInfo &parameter) {
   std::string name = parameter.name.str();
   if (parameter.kind == ParameterInfo::Kind::flag)
     return name + " = false";
+  if (parameter.kind == ParameterInfo::Kind::word)
+    return (name + " = " + parameter.words.split('|').first).str();
   return parameter.initial ? name + " = " + printNumber(*parameter.initial)
                            : name;
 }
@@ -315,22 +317,49 @@ FloatType hfta::getFloatType(MLIRContext *context, StringRef name) {
 // Schedules
 //===----------------------------------------------------------------------===//
 
-static ParameterInfo getScheduleParameterInfo(StringRef wanted) {
-#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+/// The initial value of a number that the runtime derives.
+static constexpr double kDerived = std::numeric_limits<double>::quiet_NaN();
+static constexpr NumberRange kFromOne = {1};
+
+/// Returns the parameter of a number's record.
+static ParameterInfo makeNumber(llvm::StringLiteral name, NumberRange range,
+                                std::optional<double> initial) {
+  if (!initial)
+    return {name, range, initial, ParameterInfo::Kind::required};
+  if (std::isnan(*initial))
+    return {name, range, std::nullopt, ParameterInfo::Kind::optional};
+  return {name, range, initial};
+}
+
+/// Returns the parameter of a record, "name" or "name=default".
+static ParameterInfo getScheduleParameterInfo(StringRef record) {
+  using Kind = ParameterInfo::Kind;
+  auto [wanted, byDefault] = record.split('=');
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
   if (wanted == #name) {                                                       \
-    std::optional<double> given = initial;                                     \
-    return {#name, range, given,                                               \
-            given ? ParameterInfo::Kind::number                                \
-                  : ParameterInfo::Kind::required};                            \
+    double given;                                                              \
+    if (!record.contains('='))                                                 \
+      return makeNumber(#name, range, initial);                                \
+    if (byDefault.getAsDouble(given))                                          \
+      return makeNumber(#name, range, std::nullopt);                           \
+    return makeNumber(#name, range, given);                                    \
   }
+#define HFTA_SCHEDULE_WORD(name)                                               \
+  if (wanted == #name)                                                         \
+    return {#name,        {},                                                  \
+            std::nullopt, byDefault == "false" ? Kind::flag : Kind::word,      \
+            "",           byDefault};
+#define HFTA_SCHEDULE_LIST(name, kind)                                         \
+  if (wanted == #name)                                                         \
+    return {#name, NumberRange::wholeFrom(1), std::nullopt, Kind::kind};
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
   llvm_unreachable("a schedule's parameter that Settings.def lacks");
 }
 
 static ScheduleInfo makeSchedule(llvm::StringLiteral name, uint32_t code,
-                                 llvm::StringLiteral rate,
+                                 llvm::StringLiteral factor,
                                  std::initializer_list<StringRef> parameters) {
-  ScheduleInfo info{name, code, rate, {}};
+  ScheduleInfo info{name, code, factor, {}};
   for (StringRef parameter : parameters)
     info.parameters.push_back(getScheduleParameterInfo(parameter));
   return info;
@@ -338,8 +367,8 @@ static ScheduleInfo makeSchedule(llvm::StringLiteral name, uint32_t code,
 
 ArrayRef<ScheduleInfo> hfta::getSchedules() {
   static const ScheduleInfo schedules[] = {
-#define HFTA_SCHEDULE(name, code, rate, ...)                                   \
-  makeSchedule(#name, HFTA_LEARNING_RATE_##code, rate, {__VA_ARGS__}),
+#define HFTA_SCHEDULE(name, code, factor, ...)                                 \
+  makeSchedule(#name, HFTA_NUMBER_SCHEDULE_##code, factor, {__VA_ARGS__}),
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
   };
   return schedules;
@@ -357,11 +386,37 @@ std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
                                                 StringRef name) {
   // A copy is needed because the macro's parameter is called `name`, too.
   StringRef wanted = name;
-#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
   if (wanted == #name)                                                         \
     return schedule.member;
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
   llvm_unreachable("a schedule's parameter that Settings.def lacks");
+}
+
+std::string hfta::getPartPrefix(StringRef prefix, size_t part) {
+  return (prefix + "part" + llvm::Twine(part) + "_").str();
+}
+
+bool hfta::hasScheduleParameter(const Schedule &schedule, StringRef prefix,
+                                StringRef name) {
+  for (const ParameterInfo &parameter : findSchedule(schedule.kind)->parameters)
+    if (name == (prefix + parameter.name).str())
+      return true;
+  for (auto [index, part] : llvm::enumerate(schedule.parts))
+    if (hasScheduleParameter(part, getPartPrefix(prefix, index), name))
+      return true;
+  return false;
+}
+
+std::optional<uint32_t> hfta::getScheduleOptionCode(StringRef name) {
+  // A copy is needed because the macro's parameter is called `name`, too.
+  StringRef wanted = name;
+#define HFTA_SCHEDULE_OPTION(identifier, bit, name)                            \
+  if (wanted == name)                                                          \
+    return HFTA_SCHEDULE_##identifier;
+  HFTA_SCHEDULE_OPTIONS
+#undef HFTA_SCHEDULE_OPTION
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

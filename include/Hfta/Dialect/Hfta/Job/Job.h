@@ -140,12 +140,23 @@ struct Search {
 /// A schedule of the learning rate or the damping.
 struct Schedule {
   std::string kind = "constant"; ///< the name of an HFTA_SCHEDULE
-  /// The schedule's parameters, with one value per copy; empty if the kind
-  /// doesn't use the parameter. `warmup` and `stepSize` are numbers of steps;
-  /// `minimum` is a fraction of the learning rate.
-#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  /// The words that aren't defaults, and the names of parameters that are true.
+  std::vector<std::string> options;
+  /// For each copy, one after the other, the steps that are milestones, as many
+  /// for each. Infinity if a copy has fewer of them.
+  std::vector<double> milestones;
+  std::vector<Schedule> parts; ///< the schedules of a sequence
+  /// The schedule's numbers, with one value per copy; empty if the kind doesn't
+  /// use the parameter, or the runtime derives it from others.
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
   std::vector<double> member;
 #include "Hfta/Dialect/Hfta/Job/Settings.def"
+};
+
+/// A schedule of a hyper-parameter.
+struct NamedSchedule {
+  std::string name; ///< a hyper-parameter name
+  Schedule schedule;
 };
 
 /// The names of a job's element types, such as "f32".
@@ -212,6 +223,9 @@ struct Job {
   /// "damping", "decay", "factor_every", "inverse_every" and "kl_clip"; and
   /// "dropout_rate" and "label_smoothing" if the model or the loss reads them.
   std::vector<HyperParameter> hyperParameters;
+  /// Schedules of hyper-parameters other than the learning rate and the
+  /// damping.
+  std::vector<NamedSchedule> numberSchedules;
   Precision precision;
   /// Whether values keep the element types of the model's file, regardless of
   /// `precision`. This is for a program without training that executes an ONNX
@@ -281,6 +295,9 @@ struct Job {
   bool hasOptimizer(llvm::StringRef name) const;
   /// Returns the hyper-parameter of this name, or null.
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
+  /// Returns the schedule of the hyper-parameter of this name; null if it keeps
+  /// its value.
+  const Schedule *getScheduleOf(llvm::StringRef name) const;
   /// Returns whether K-FAC measures output gradients for randomly drawn targets
   /// instead of the labels.
   bool drawsTargets() const {

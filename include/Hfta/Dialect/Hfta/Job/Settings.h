@@ -58,10 +58,13 @@ struct NumberRange {
 /// An argument of an optimizer or schedule.
 struct ParameterInfo {
   enum class Kind {
-    number,   ///< one per copy, `initial` if not given
-    required, ///< one per copy, must be given
-    optional, ///< one per copy if given; absent otherwise
-    flag      ///< true or false, one for all copies; false if not given
+    number,     ///< one per copy, `initial` if not given
+    required,   ///< one per copy, must be given
+    optional,   ///< one per copy if given; absent otherwise
+    flag,       ///< true or false, one for all copies; false if not given
+    word,       ///< one of `words` for all copies; the first one if not given
+    milestones, ///< an ascending list of steps, or one per copy; must be given
+    schedules   ///< a list of schedules; must be given
   };
 
   llvm::StringLiteral name;
@@ -71,6 +74,14 @@ struct ParameterInfo {
   /// For a flag: another parameter that must be given together with it; empty
   /// if there is none.
   llvm::StringLiteral needs = "";
+  /// For a word: all words, as one|other.
+  llvm::StringRef words = "";
+
+  /// Returns whether a job must give the parameter.
+  bool isRequired() const {
+    return kind == Kind::required || kind == Kind::milestones ||
+           kind == Kind::schedules;
+  }
 };
 
 /// Returns the parameter as the manual shows it, such as "name = 0.1".
@@ -190,8 +201,8 @@ public:
 /// A record HFTA_SCHEDULE; Settings.def describes the members.
 struct ScheduleInfo {
   llvm::StringLiteral name;
-  uint32_t code; ///< a value of hfta_learning_rate_kind
-  llvm::StringLiteral rate;
+  uint32_t code; ///< a value of hfta_number_schedule_kind
+  llvm::StringLiteral factor;
   llvm::SmallVector<ParameterInfo, 3> parameters;
 };
 
@@ -228,6 +239,16 @@ llvm::StringRef getSchedulePrefix(const SettingInfo &setting);
 /// Returns the member of `schedule` that holds the parameter of this name.
 std::vector<double> &getScheduleParameter(Schedule &schedule,
                                           llvm::StringRef name);
+/// Returns the prefix of the parameters of a part of a sequence whose own
+/// prefix is `prefix`.
+std::string getPartPrefix(llvm::StringRef prefix, size_t part);
+/// Returns whether a schedule has a parameter of this name, which includes
+/// `prefix` and those of the parts of sequences.
+bool hasScheduleParameter(const Schedule &schedule, llvm::StringRef prefix,
+                          llvm::StringRef name);
+/// Returns the runtime's code of an entry of Schedule::options, or nothing if
+/// there is no such option.
+std::optional<uint32_t> getScheduleOptionCode(llvm::StringRef name);
 
 /// A parameter of a sampler or rule of a search; Settings.def describes the
 /// members.
