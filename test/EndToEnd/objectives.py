@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests losses with class weights or with weights of positive labels, with probabilities as
-labels, and of differences, and metrics. Trained weights, losses, and results of an
+"""Tests all losses, with class weights, with weights of positive labels or of elements, and
+with probabilities as labels, and metrics. Trained weights, losses, and results of an
 evaluation are compared with formulas in Python, for any number of micro-batches, on several
 workers, within a memory budget, and on a GPU. Steps in which no label counts must change
 nothing. Needs only Python's standard library."""
@@ -15,8 +15,10 @@ from harness import (REFERENCE, Work, checkpoint, copy_file, expect_equal, fail,
 
 sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 
-from loss_formulas import (binary_cross_entropy, cross_entropy, find_mean,  # noqa: E402
-                           huber, l1)
+from loss_formulas import (binary_cross_entropy, contrastive, cross_entropy,  # noqa: E402
+                           find_mean, focal, gaussian, hinge, hinge_embedding, huber,
+                           info_nce, kl, l1, multi_margin, poisson, smooth_l1, triplet,
+                           weigh)
 from make_data import uniform, write_npy  # noqa: E402
 from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 
@@ -32,23 +34,39 @@ PROBABILITIES = [[a / 32, b / 32, (32 - a - b) / 32]
 ONES = [[[0, 0.25, 1][(i + 2 * j) % 3] for j in range(CLASSES)] for i in range(SAMPLES)]
 POSITIVE = [3, 0.25, 1]
 DELTAS = [0.25, 1.5]
-FIELDS = {"label": LABELS, "probabilities": PROBABILITIES, "ones": ONES}
-TENSORS = {"w": [0.125 * ((7 * i) % 11 - 5) for i in range(CLASSES * FEATURES)],
-           "b": [0.25, -0.5, 0.125]}
+SIGNS = [[1 if x > 0.5 else -1 for x in row] for row in ONES]
+ALIKE = [i % 3 // 2 for i in range(SAMPLES)]
+# In the second step, no element counts.
+MASK = [[0 if 8 <= i < 16 else [1, 0, 0.5][(2 * i + j) % 3] for j in range(CLASSES)]
+        for i in range(SAMPLES)]
+SHARES = [0 if i % 4 == 1 else 0.25 * (i % 3 + 1) for i in range(SAMPLES)]
+FIELDS = {"label": LABELS, "probabilities": PROBABILITIES, "ones": ONES, "signs": SIGNS,
+          "mask": MASK, "alike": ALIKE, "shares": SHARES}
+# A model of one vector of scores, and one of three.
+TENSORS = {"net": {"w": [0.125 * ((7 * i) % 11 - 5) for i in range(CLASSES * FEATURES)],
+                   "b": [0.25, -0.5, 0.125]},
+           "wide": {"w": [0.125 * ((5 * i) % 13 - 6) for i in range(36)],
+                    "b": [0.125 * ((3 * i) % 7 - 2) for i in range(9)]}}
 
 
 def score(weights, row):
-    return [sum(weights["w"][FEATURES * c + j] * x for j, x in enumerate(row))
-            + weights["b"][c] for c in range(CLASSES)]
+    return [sum(weights["w"][FEATURES * c + j] * x for j, x in enumerate(row)) + bias
+            for c, bias in enumerate(weights["b"])]
 
 
-def simulate(find_element, labels):
+def find_batch(find_element, rows, labels):
+    """Returns the mean loss of rows of scores, and its gradient."""
+    return find_mean([find_element(*each) for each in zip(rows, labels)])
+
+
+def simulate(find_element, labels, tensors):
     """Returns the weights after all steps of SGD, and the loss of each step."""
-    weights, losses = {name: list(numbers) for name, numbers in TENSORS.items()}, []
+    weights, losses = {name: list(numbers) for name, numbers in tensors.items()}, []
     for first in range(0, SAMPLES, BATCH):
         rows = range(first, first + BATCH)
-        loss, slopes = find_mean([find_element(score(weights, INPUTS[i]), labels[i])
-                                  for i in rows])
+        loss, slopes = getattr(find_element, "find_batch", find_batch)(
+            find_element, [score(weights, INPUTS[i]) for i in rows],
+            labels[first:first + BATCH])
         for i, own in zip(rows, slopes):
             for c, slope in enumerate(own):
                 slope *= RATE
@@ -73,20 +91,28 @@ class Check:
         folder = self.work.folder
         write_npy(folder / "x.npy", "<f4", sum(INPUTS, []), [SAMPLES, FEATURES])
         write_npy(folder / "label.npy", "<i8", LABELS, [SAMPLES])
-        for name in ("probabilities", "ones"):
+        for name in ("probabilities", "ones", "signs", "mask"):
             write_npy(folder / f"{name}.npy", "<f4", sum(FIELDS[name], []),
                       [SAMPLES, CLASSES])
-        (folder / "net.onnx").write_bytes(model(graph(
-            [node("Gemm", ["x", "w", "b"], ["output"], transB=1)],
-            [value("x", ["batch", FEATURES])], ["output"],
-            [tensor("w", [CLASSES, FEATURES], TENSORS["w"]),
-             tensor("b", [CLASSES], TENSORS["b"])])))
+        write_npy(folder / "alike.npy", "<i8", ALIKE, [SAMPLES])
+        write_npy(folder / "shares.npy", "<f4", SHARES, [SAMPLES])
+        self.write_model("net", [node("Gemm", ["x", "w", "b"], ["output"], transB=1)],
+                         ["output"])
+        outputs = ["output", "second", "third"]
+        self.write_model("wide", [node("Gemm", ["x", "w", "b"], ["all"], transB=1),
+                                  node("Split", ["all"], outputs, axis=1)], outputs)
 
-    def train(self, name, loss, field, clauses, flags):
+    def write_model(self, name, nodes, outputs):
+        w, b = TENSORS[name]["w"], TENSORS[name]["b"]
+        (self.work.folder / f"{name}.onnx").write_bytes(model(graph(
+            nodes, [value("x", ["batch", FEATURES])], outputs,
+            [tensor("w", [len(b), FEATURES], w), tensor("b", [len(b)], b)])))
+
+    def train(self, name, loss, fields, clauses, flags, net="net"):
         """Returns the folder of the last checkpoint, and the log's events."""
-        fields = f'x = npy("x.npy"), {field} = npy("{field}.npy")'
+        fields = ", ".join(f'{field} = npy("{field}.npy")' for field in ["x", *fields])
         binary = self.work.compile(name, f"""
-model net = onnx("net.onnx")
+model net = onnx("{net}.onnx")
 data made {{
   train {fields}
   test {fields}
@@ -108,37 +134,43 @@ train sweep {{
         return (checkpoint(folder, STEPS),
                 [json.loads(line) for line in log.read_text().splitlines()])
 
-    def expect_formula(self, name, loss, field, elements, clauses="", flags=()):
+    def expect_formula(self, name, loss, field, elements, clauses="", flags=(),
+                       net="net"):
         """Trains, and compares weights, losses and the evaluation with the formulas.
         `elements` has a function for each copy, which returns an element's loss, its
-        gradient, and its part of the mean's divisor. Returns each copy's tensors."""
-        folder, events = self.train(name, loss, field, clauses, flags)
+        gradient, and its part of the mean's divisor. `field` is the label's, several
+        fields make a list of labels for each sample. Returns each copy's tensors."""
+        fields = [field] if isinstance(field, str) else field
+        labels = FIELDS[field] if isinstance(field, str) else list(
+            zip(*(FIELDS[one] for one in fields)))
+        folder, events = self.train(name, loss, fields, clauses, flags, net)
         steps = [event["loss"] for event in events if event["event"] == "step"]
         for copy, find_element in enumerate(elements):
-            weights, losses = simulate(find_element, FIELDS[field])
+            weights, losses = simulate(find_element, labels, TENSORS[net])
             trained = read_safetensors(copy_file(folder, copy))
             for tensor_name, expected in weights.items():
                 expect_near(trained[tensor_name][2], expected,
                             f"{name}, {tensor_name} of copy {copy}")
             expect_near([float(step[copy]) for step in steps], losses,
                         f"{name}, losses of copy {copy}")
-            self.expect_evaluation(name, events, copy, find_element, field, weights)
+            if not hasattr(find_element, "find_batch"):
+                self.expect_evaluation(name, events, copy, find_element, labels, weights)
         print(f"as the formula: {name}")
         return {copy: read_safetensors(copy_file(folder, copy))
                 for copy in range(len(elements))}
 
-    def expect_evaluation(self, name, events, copy, find_element, field, weights):
+    def expect_evaluation(self, name, events, copy, find_element, labels, weights):
         scores = [score(weights, row) for row in INPUTS]
         event = [event for event in events if "eval_loss" in event][-1]
-        loss, _ = find_mean(list(map(find_element, scores, FIELDS[field])))
+        loss, _ = find_mean(list(map(find_element, scores, labels)))
         expect_near([float(event["eval_loss"][copy])], [loss], f"{name}, loss of the test")
         for metric, most in (("accuracy", 1), ("top_2", 2)):
             if f"eval_{metric}" not in event:
                 continue
             right = counts = 0
-            for row, label in zip(scores, FIELDS[field]):
+            for row, label in zip(scores, labels):
                 weight = find_element(row, label)[2]
-                label = label if field == "label" else label.index(max(label))
+                label = label.index(max(label)) if isinstance(label, list) else label
                 best = sorted(range(CLASSES), key=lambda c: (-row[c], c))[:most]
                 counts += weight
                 right += weight * (label in best)
@@ -146,8 +178,96 @@ train sweep {{
                         f"{name}, {metric} of the test")
 
 
+def check_elementwise(check):
+    """Losses of single scores, alone and with weights of elements."""
+    def of(rule, **options):
+        return lambda scores, labels: rule(scores, labels, **options)
+
+    check.expect_formula("smooth", "smooth_l1(net, ones, beta = [0.25, 2])", "ones",
+                         [of(smooth_l1, beta=0.25), of(smooth_l1, beta=2)],
+                         "micro_batches 2")
+    check.expect_formula("smooth0", "smooth_l1(net, ones, beta = 0)", "ones", [l1])
+    check.expect_formula("poisson", "poisson(net, ones)", "ones", [poisson],
+                         "micro_batches 4")
+    check.expect_formula("focal", "focal(net, ones, gamma = [0, 1.5])", "ones",
+                         [of(focal, gamma=0), of(focal, gamma=1.5)], "micro_batches 2")
+    check.expect_formula("hinge", "hinge(net, signs)", "signs", [hinge])
+    check.expect_formula("embedded", "hinge_embedding(net, signs, margin = 0.5)", "signs",
+                         [of(hinge_embedding, margin=0.5)])
+    check.expect_formula("number", "mse(net, 0.25)", "ones", [
+        lambda scores, _: (sum((x - 0.25) ** 2 for x in scores),
+                           [2 * (x - 0.25) for x in scores], 3)], "micro_batches 2")
+    check.expect_formula("kl", "kl(net, probabilities)", "probabilities", [kl],
+                         "micro_batches 2")
+    check.expect_formula("logs", "kl(net, ones, log_target = true)", "ones",
+                         [of(kl, of_logs=True)])
+
+    def masked(scores, labels):
+        loss, slopes, divisor = 0.0, [], 0.0
+        for x, t, weight in zip(scores, *labels):
+            loss += weight * (x - t) ** 2
+            slopes.append(2 * weight * (x - t))
+            divisor += weight
+        return loss, slopes, divisor
+
+    for number, (clauses, *flags) in enumerate([
+            ("",), ("micro_batches 4, groups = 2",),
+            ("micro_batches 4", "--target=cuda", "--gpu-code=emulated", "--chip=sm_80")]):
+        check.expect_formula(f"mask{number}", "mse(net, ones, weights = mask)",
+                             ["ones", "mask"], [masked], clauses, flags)
+    check.expect_formula(
+        "shares", f"cross_entropy(net, label, class_weights = {WEIGHTS}, weights = shares)",
+        ["label", "shares"],
+        [lambda scores, labels: weigh(cross_entropy(scores, labels[0], WEIGHTS),
+                                      labels[1])], "micro_batches 2")
+    check.expect_formula("rows", "l1(weights = shares)", ["ones", "shares"],
+                         [lambda scores, labels: weigh(l1(scores, labels[0]), labels[1])])
+
+
+def check_rowwise(check):
+    """Losses of classes and of vectors."""
+    check.expect_formula(
+        "margin", f"multi_margin(net, label, class_weights = {WEIGHTS}, p = 2, "
+        "margin = [0.5, 1])", "label",
+        [lambda scores, label, margin=margin: multi_margin(scores, label, 2, margin, WEIGHTS)
+         for margin in (0.5, 1)], "micro_batches 4")
+    check.expect_formula("margin1", "multi_margin(net, label)", "label", [multi_margin])
+
+    def of_two(rule):
+        """Leaves out the third vector."""
+        def find(scores, label):
+            loss, slopes, divisor = rule(scores[:6], label)
+            return loss, slopes + [0.0] * 3, divisor
+        return find
+
+    check.expect_formula(
+        "variance", "gaussian(net.output, ones, net.second, eps = 0.5)", "ones",
+        [of_two(lambda scores, labels: gaussian(scores, labels, 0.5))], "micro_batches 2",
+        net="wide")
+    for number, swap in enumerate(("false", "true")):
+        check.expect_formula(
+            f"triplet{number}", f"triplet(net.output, net.second, net.third, swap = {swap})",
+            "ones", [lambda scores, _, swap=swap: triplet(scores, 0, swap=swap == "true")],
+            "micro_batches 2", net="wide")
+    check.expect_formula("contrastive", "contrastive(net.output, net.second, alike)", "alike",
+                         [of_two(contrastive)], "micro_batches 2", net="wide")
+
+    def find_batch_of_two(_, rows, labels):
+        loss, slopes = info_nce([row[:6] for row in rows], 0.5)
+        return loss, [own + [0.0] * 3 for own in slopes]
+
+    find_batch_of_two.find_batch = find_batch_of_two
+    for number, flags in enumerate(([], ["--target=cuda", "--gpu-code=emulated",
+                                         "--chip=sm_80"])):
+        check.expect_formula(
+            f"nce{number}", "info_nce(net.output, net.second, temperature = 0.5)", "alike",
+            [find_batch_of_two], "", flags, net="wide")
+
+
 def main():
     check = Check()
+    check_elementwise(check)
+    check_rowwise(check)
 
     def of_classes(smoothing):
         return lambda scores, label: cross_entropy(scores, label, WEIGHTS,
@@ -167,7 +287,7 @@ def main():
     for copy, smoothing in enumerate(SMOOTHING):
         alone = check.expect_formula(f"alone{copy}", write_loss(smoothing), "label",
                                      elements[copy:copy + 1])[0]
-        for name in TENSORS:
+        for name in TENSORS["net"]:
             expect_equal(alone[name][2].tobytes(), both[copy][name][2].tobytes(),
                          f"{name} of copy {copy}, and of a training of it alone")
     for number, (clauses, *flags) in enumerate([

@@ -158,7 +158,23 @@ def make_number_rows():
             ("one delta of two", "huber(net, label, delta = [1, -1])", "'delta'", "-1"),
             ("weights of differences", "l1(net, label, class_weights = 1)",
              "'l1' has no argument 'class_weights'"),
-            ("differences from classes", "l1(net, label)", "the output is [16, 4]")):
+            ("differences from classes", "l1(net, label)", "the output is [16, 4]"),
+            ("a negative beta", "smooth_l1(net, 0, beta = [1, -1])", "'beta'", "-1"),
+            ("a third power of margins", "multi_margin(net, label, p = 3)", "'p'", "3"),
+            ("a temperature of 0", "info_nce(net, net, temperature = 0)",
+             "'temperature'", "got 0"),
+            ("a variance that is text", 'gaussian(net, 0, "x")', "'variance'"),
+            ("a variance of classes", "gaussian(net, 0, label)", "[16, 4]", "[16]"),
+            ("vectors that are no output", "triplet(net, net.x, net.output)",
+             "no output 'x'"),
+            ("divergence along the batch", "kl(net, 0, axis = 0)", "no axis 0"),
+            ("a flag that is a number", "kl(net, 0, log_target = 1)", "'log_target'"),
+            ("weights that are an output", "mse(net, 0, weights = net.output)",
+             "'weights' is a field"),
+            ("weights in another shape", "mse(net, 0, weights = label2)",
+             "no field 'label2'"),
+            ("targets drawn for two outputs",
+             "mse(net, net)\n  precondition kfac(fisher = sampled)", "two outputs")):
         yield change(name, LOSS, loss, 1, *texts)
     for name, metric, *texts in (
             ("the best 0 classes", "top_k(k = 0)", "'k'", "got 0"),
@@ -179,6 +195,10 @@ def make_number_rows():
     yield replace("weights of ones for too few logits", binary, "[1, 2, 3]", 1,
                   "'pos_weight'", "[16, 4] has 4, got 3")
     yield replace("a negative weight of ones", binary, "-1", 1, "'pos_weight'", "-1")
+    cut = ("batch = 16", "batch = 16\n  micro_batches 2")
+    yield row("vectors of a batch that is cut", GOOD.replace(
+        LOSS, "info_nce(net, net)").replace(*cut), 3,
+        "mixes the samples of a batch", "2 micro-batches", place="job.hfta:15:")
     soft = [("label)", "label, ignore_index = {})"), ("label: u8", "label: f32[4]")]
     yield replace("an ignored class of probabilities", soft, "1", 1, "'ignore_index'",
                   "probabilities")

@@ -31,17 +31,26 @@ struct ObjectiveParameter {
   enum class Kind {
     integer, ///< a whole number, which all copies have
     number,  ///< a number for each copy; becomes a hyper-parameter of the job
-    weights  ///< a number or a list of numbers, which all copies have
+    weights, ///< a number or a list of numbers, which all copies have
+    flag,    ///< true or false, for all copies; read as an integer, 0 or 1
+    tensor   ///< an output of the model, a field, or a number for all elements
   };
   llvm::StringLiteral name;
   Kind kind;
   NumberRange range;
-  llvm::StringLiteral byDefault; ///< as the manual shows it: "-100"
+  /// As the manual shows it: "-100". Empty: the argument must be given.
+  llvm::StringLiteral byDefault;
+
+  bool isRequired() const { return byDefault.empty(); }
 };
 
 /// The name of the argument that is an axis of the output. A metric without it
 /// has the axis of the loss.
 inline constexpr llvm::StringLiteral kAxisArgument = "axis";
+
+/// The argument of every loss that is a field of weights, of which records say
+/// nothing.
+inline constexpr llvm::StringLiteral kElementWeightsArgument = "weights";
 
 /// The arguments that a call gives. A number for each copy is a float of rank
 /// 0, which is read at run time.
@@ -52,6 +61,7 @@ public:
     weights[name] = std::move(numbers);
   }
   void set(llvm::StringRef name, Value number) { numbers[name] = number; }
+  void setTensor(llvm::StringRef name, Value tensor) { tensors[name] = tensor; }
 
   std::optional<int64_t> findInteger(llvm::StringRef name) const;
   int64_t getInteger(llvm::StringRef name, int64_t byDefault) const {
@@ -63,11 +73,13 @@ public:
   ArrayRef<double> getWeights(llvm::StringRef name) const;
   /// Returns null where no number is given.
   Value getNumber(llvm::StringRef name) const { return numbers.lookup(name); }
+  /// Returns an argument that is a tensor; null where none is given.
+  Value getTensor(llvm::StringRef name) const { return tensors.lookup(name); }
 
 private:
   llvm::StringMap<int64_t> integers;
   llvm::StringMap<std::vector<double>> weights;
-  llvm::StringMap<Value> numbers;
+  llvm::StringMap<Value> numbers, tensors;
 };
 
 /// The types that an objective compares. Both tensors have the micro-batch on
@@ -145,6 +157,8 @@ struct LossInfo {
   /// Whether the output describes a distribution that targets can be drawn
   /// from.
   bool draws = true;
+  /// The name of the argument after the output.
+  llvm::StringLiteral labelName = "label";
 
   LabelKind getLabelKind(const ObjectiveArguments &arguments,
                          ObjectiveTypes types) const {
@@ -165,7 +179,7 @@ const LossInfo *findLoss(llvm::StringRef name);
 struct MetricInfo {
   llvm::StringLiteral name;
   /// The parameters after output and label, in the order of positional
-  /// arguments. A metric has none of the kind `number`.
+  /// arguments. A metric has none of the kinds `number` and `tensor`.
   llvm::ArrayRef<ObjectiveParameter> parameters;
   llvm::StringLiteral text; ///< for docs/language.md
   /// The labels that it takes, for messages: "accuracy takes " precedes.

@@ -57,15 +57,30 @@ struct NamedRange {
   llvm::SMRange range;
 };
 
+/// A tensor that a loss takes.
+struct OperandInfo {
+  enum class Kind {
+    name,   ///< a field, or the model, which stands for its only output
+    output, ///< an output of the model
+    number  ///< one number for all elements
+  };
+  Kind kind = Kind::name;
+  NamedRange named; ///< the field or output
+  double number = 0;
+};
+
 /// A loss or metric: `kind(model.output, field, ...)`. Without arguments
 /// (`implicit`), it compares the model's only output with the only field that
-/// isn't bound to the model.
+/// isn't bound to the model and that no other argument names.
 struct ObjectiveInfo {
   std::string name;
   llvm::SMRange range;
   bool implicit = false;
   NamedRange output; ///< has an empty name if the model's only output is meant
-  NamedRange field;
+  OperandInfo label;
+  /// Arguments that are tensors, each with its name.
+  llvm::SmallVector<std::pair<llvm::StringRef, OperandInfo>> tensors;
+  NamedRange weights; ///< a field of weights; an empty name: none
   /// Other arguments, except for numbers of copies.
   ObjectiveArguments arguments;
   /// The arguments that are hyper-parameters of the job: numbers of copies.
@@ -335,12 +350,21 @@ private:
   void checkFactors(const BoundArguments &arguments, const Clause &clause,
                     llvm::StringRef multiply);
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
+
+  // AnalyzeObjectives.cpp: the loss and the metric.
   void analyzeOutput(const ast::Expression &expression, NamedRange &output);
-  void analyzeTarget(const CallView &call, const BoundArguments &arguments,
+  bool readOperand(const ast::Expression &expression, bool takesNumber,
+                   OperandInfo &operand);
+  void readElementWeights(const ast::Expression &expression,
+                          ObjectiveInfo &objective);
+  void analyzeTarget(const CallView &call, llvm::StringRef labelName,
+                     bool takesNumber, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
-  void analyzeObjective(const CallView &call,
-                        llvm::ArrayRef<ObjectiveParameter> parameters,
-                        ObjectiveInfo &objective);
+  std::optional<BoundArguments>
+  bindObjective(const CallView &call, llvm::StringRef labelName,
+                llvm::ArrayRef<ObjectiveParameter> parameters,
+                llvm::ArrayRef<llvm::StringRef> others,
+                ObjectiveInfo &objective);
   void readArgument(const BoundArguments::Bound &bound,
                     const ObjectiveParameter &parameter,
                     ObjectiveInfo &objective);

@@ -125,25 +125,29 @@ static void printTypes(raw_ostream &os) {
      << "; default: the type of `compute`, without rounding |\n";
 }
 
-/// Prints the records of losses or metrics.
+/// Prints the record of a loss or metric.
 template <typename Info>
-static void printObjectives(raw_ostream &os, llvm::StringRef what,
-                            llvm::ArrayRef<Info> table) {
-  os << "| " << what << " | meaning |\n|---|---|\n";
-  for (const Info &objective : table) {
-    os << "| `" << objective.name << "(output, label";
-    for (const ObjectiveParameter &parameter : objective.parameters)
-      os << ", " << parameter.name << " = " << parameter.byDefault;
-    os << ")` | " << objective.text << " |\n";
+static void printObjective(raw_ostream &os, const Info &objective,
+                           llvm::StringRef labelName) {
+  os << "| `" << objective.name << "(output, " << labelName;
+  for (const ObjectiveParameter &parameter : objective.parameters) {
+    os << ", " << parameter.name;
+    if (!parameter.isRequired())
+      os << " = " << parameter.byDefault;
   }
+  os << ")` | " << objective.text << " |\n";
 }
 
 static void printLosses(raw_ostream &os) {
-  printObjectives(os, "loss", getLosses());
+  os << "| loss | meaning |\n|---|---|\n";
+  for (const LossInfo &loss : getLosses())
+    printObjective(os, loss, loss.labelName);
 }
 
 static void printMetrics(raw_ostream &os) {
-  printObjectives(os, "metric", getMetrics());
+  os << "| metric | meaning |\n|---|---|\n";
+  for (const MetricInfo &metric : getMetrics())
+    printObjective(os, metric, "label");
 }
 
 static void printCall(raw_ostream &os, llvm::StringRef name,

@@ -67,6 +67,15 @@ ObjectiveError language::checkCrossEntropy(const ObjectiveArguments &arguments,
   return checkWeights(arguments, types);
 }
 
+ObjectiveError language::checkKl(const ObjectiveArguments &arguments,
+                                 ObjectiveTypes types) {
+  if (findAxis(types.output, arguments.getAxis()))
+    return checkValues(types);
+  return {"the output of shape " + printShape(types.output.getShape()) +
+          " has no axis " + std::to_string(arguments.getAxis()) +
+          " of classes"};
+}
+
 //===----------------------------------------------------------------------===//
 // Losses
 //===----------------------------------------------------------------------===//
@@ -233,4 +242,31 @@ Loss language::buildCrossEntropy(const ObjectiveOperands &operands,
       operands.output, *findAxis(types.output, operands.arguments.getAxis()));
   return ClassLoss(operands).build(
       scores, classifyClassesOrProbabilities(operands.arguments, types), keys);
+}
+
+Loss language::buildKl(const ObjectiveOperands &operands,
+                       const std::optional<RandomKeys> &keys) {
+  TensorBuilder &tensors = operands.tensors;
+  const ObjectiveArguments &arguments = operands.arguments;
+  Value scores = operands.output, target = buildTarget(operands);
+  int64_t axis = *findAxis(getTensorType(scores), arguments.getAxis());
+  Value terms;
+  if (arguments.getInteger(kLogTargetArgument, 0)) {
+    terms = tensors.binary<MulOp>(tensors.unary<ExpOp>(target),
+                                  tensors.binary<SubOp>(target, scores));
+  } else {
+    Value isZero = tensors.compare(ComparePredicate::equal, target, 0.0);
+    Value logs = tensors.unary<LogOp>(
+        tensors.select(isZero, tensors.splatLike(target, 1), target));
+    terms = tensors.binary<SubOp>(tensors.binary<MulOp>(target, logs),
+                                  tensors.binary<MulOp>(target, scores));
+  }
+  Loss loss = countAll(tensors, tensors.reduce(ReduceKind::sum, terms, {axis}));
+  if (keys)
+    loss.drawnLosses = tensors.unary<NegOp>(
+        pick(tensors, scores,
+             drawClasses(tensors, *keys, scores, axis,
+                         tensors.getBuilder().getI64Type()),
+             axis));
+  return loss;
 }

@@ -16,6 +16,7 @@ namespace mlir::hfta::language {
 inline constexpr llvm::StringLiteral kIgnoreIndexArgument = "ignore_index";
 inline constexpr llvm::StringLiteral kSmoothingArgument = "label_smoothing";
 inline constexpr llvm::StringLiteral kClassWeightsArgument = "class_weights";
+inline constexpr llvm::StringLiteral kLogTargetArgument = "log_target";
 
 LabelKind classifyClassNumbers(const ObjectiveArguments &arguments,
                                ObjectiveTypes types);
@@ -38,6 +39,14 @@ Loss buildNll(const ObjectiveOperands &operands,
               const std::optional<RandomKeys> &keys);
 Loss buildCrossEntropy(const ObjectiveOperands &operands,
                        const std::optional<RandomKeys> &keys);
+
+ObjectiveError checkKl(const ObjectiveArguments &arguments,
+                       ObjectiveTypes types);
+/// Builds the sum of p (log p - x) along the axis, where a probability p of 0
+/// has no term. Targets are drawn with the probabilities whose logarithms the
+/// outputs are.
+Loss buildKl(const ObjectiveOperands &operands,
+             const std::optional<RandomKeys> &keys);
 
 } // namespace mlir::hfta::language
 

@@ -56,10 +56,11 @@ void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
 }
 
 /// Limits labels to the classes along the output's axis.
-void JobBuilder::limitLabels(RankedTensorType output) {
-  const ObjectiveArguments &arguments = info.loss.arguments;
+void JobBuilder::limitLabels(unsigned index,
+                             const ObjectiveArguments &arguments,
+                             RankedTensorType output) {
   int64_t classes = output.getDimSize(*findAxis(output, arguments.getAxis()));
-  limitField(*findLabel(info.loss), 0, classes, getIgnoredClass(arguments));
+  limitField(index, 0, classes, getIgnoredClass(arguments));
 }
 
 /// Limits inputs of the model that are used directly as indices of rows of a

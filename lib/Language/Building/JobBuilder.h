@@ -48,31 +48,59 @@ private:
   Value applyStep(TensorBuilder &tensors, Value value, const PrepareStep &step,
                   bool &ok);
 
-  // JobBuilder.cpp: the module, models of the language, and the objective.
+  // JobBuilder.cpp: the module, and models of the language.
   bool buildModels(ModuleOp module);
   void noteCutLocations(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
   bool chooseTrained(ModelOp model);
   bool checkExcluded(ModuleOp module);
+
+  // JobObjectives.cpp: the loss and the metric.
   bool buildObjective(ModelOp model);
-  std::optional<unsigned> findOutput(const ObjectiveInfo &objective,
-                                     func::FuncOp forward);
-  std::optional<unsigned> findLabel(const ObjectiveInfo &objective);
+  /// The arguments of @objective: the outputs of the model's @forward, and
+  /// then the fields.
+  struct ModelValues {
+    ModelOp model;
+    func::FuncOp forward;
+    ValueRange arguments;
+    Value getField(unsigned index) const {
+      return arguments[func::FuncOp(forward).getNumResults() + index];
+    }
+  };
+  /// A tensor, and the field if it is one.
+  struct Operand {
+    Value value;
+    std::optional<unsigned> field = std::nullopt;
+  };
   /// The tensors that a loss or metric compares.
   struct Target {
-    Value output, label;
+    Value output;
+    Operand label;
   };
+  std::optional<unsigned> findOutput(const NamedRange &output,
+                                     llvm::SMRange range, func::FuncOp forward);
+  std::optional<unsigned> findLabel(const ObjectiveInfo &objective);
+  std::optional<Operand> findOperand(const OperandInfo &operand, Value output,
+                                     const ModelValues &values,
+                                     TensorBuilder &tensors);
   std::optional<Target> findTarget(const ObjectiveInfo &objective,
-                                   func::FuncOp forward, ValueRange arguments);
+                                   const ModelValues &values,
+                                   TensorBuilder &tensors);
   Value readScalar(ModelOp model, TensorBuilder &tensors, PurposeAttr purpose,
                    Type elementType);
   RandomKeys readKeys(ModelOp model, TensorBuilder &tensors);
-  std::optional<Loss> buildLossOf(ModelOp model, OpBuilder &builder,
-                                  const Target &target);
-  bool checkLoss(const LossInfo &loss, ObjectiveTypes types);
-  Value buildMetric(OpBuilder &builder, Target target, Value weights);
-  bool buildLossAndMetric(ModelOp model, ValueRange arguments,
-                          func::FuncOp forward, SmallVector<Value> &results);
+  bool checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
+                 const ObjectiveArguments &arguments, const Target &target,
+                 ObjectiveTypes types);
+  Value buildElementWeights(const ObjectiveInfo &objective, Value losses,
+                            const ModelValues &values, TensorBuilder &tensors);
+  std::optional<Loss> buildLossOf(const ObjectiveInfo &objective,
+                                  const Target &target,
+                                  const ModelValues &values,
+                                  TensorBuilder &tensors);
+  Value buildMetric(Target target, Value weights, TensorBuilder &tensors);
+  bool buildLossAndMetric(const ModelValues &values,
+                          SmallVector<Value> &results);
 
   // ParameterGroups.cpp: the groups to which parameters belong.
   bool chooseGroups(ModuleOp module);
@@ -80,7 +108,8 @@ private:
   // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,
                   int64_t ignored);
-  void limitLabels(RankedTensorType output);
+  void limitLabels(unsigned index, const ObjectiveArguments &arguments,
+                   RankedTensorType output);
   void limitIndices(ModelOp model);
 
   // OnnxModels.cpp: models from ONNX files.

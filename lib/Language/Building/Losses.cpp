@@ -1,7 +1,9 @@
 //===- Losses.cpp - One record for each loss ------------------------------===//
 
 #include "Building/ClassLosses.h"
+#include "Building/MarginLosses.h"
 #include "Building/ObjectiveBuilding.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 #include <cfloat>
 #include <cmath>
@@ -15,11 +17,6 @@ using Kind = ObjectiveParameter::Kind;
 static ObjectiveError checkElements(const ObjectiveArguments &,
                                     ObjectiveTypes types) {
   return checkValues(types);
-}
-
-/// Returns a loss of which every element counts.
-static Loss countAll(TensorBuilder &tensors, Value losses) {
-  return {losses, tensors.splatLike(losses, 1), {}, {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -41,6 +38,14 @@ static constexpr ObjectiveParameter kCrossEntropy[] = {
     kClassWeights};
 static constexpr ObjectiveParameter kNll[] = {kAxis, kIgnoreIndex,
                                               kClassWeights};
+static constexpr ObjectiveParameter kKl[] = {
+    kAxis, {kLogTargetArgument, Kind::flag, {}, "false"}};
+static constexpr ObjectiveParameter kMultiMargin[] = {
+    kAxis,
+    {kPowerArgument, Kind::integer, NumberRange::whole(1, 2), "1"},
+    kMargin,
+    kIgnoreIndex,
+    kClassWeights};
 
 //===----------------------------------------------------------------------===//
 // Losses of differences
@@ -108,13 +113,80 @@ static Loss buildHuber(const ObjectiveOperands &operands,
                        const std::optional<RandomKeys> &) {
   TensorBuilder &tensors = operands.tensors;
   Value distance = tensors.unary<AbsOp>(buildDifference(operands));
-  Value delta = operands.arguments.getNumber("delta");
-  Value most = delta ? fillLike(tensors, delta, distance)
-                     : tensors.splatLike(distance, 1);
+  Value most = getNumberLike(operands, "delta", 1, distance);
   Value near = tensors.binary<MinOp>(distance, most);
   Value rest =
       tensors.binary<SubOp>(distance, tensors.binary<MulOp>(near, 0.5));
   return countAll(tensors, tensors.binary<MulOp>(near, rest));
+}
+
+static constexpr ObjectiveParameter kSmoothL1[] = {
+    {"beta", Kind::number, {0, FLT_MAX}, "1"}};
+
+/// Builds d² / (2 beta) below |d| = beta, and |d| - beta / 2 beyond, which is
+/// |d| for beta = 0. The divisor isn't zero even where it isn't used, so that
+/// the gradient is a number.
+static Loss buildSmoothL1(const ObjectiveOperands &operands,
+                          const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value difference = buildDifference(operands);
+  Value distance = tensors.unary<AbsOp>(difference);
+  Value beta = getNumberLike(operands, "beta", 1, distance);
+  Value divisor = tensors.select(
+      tensors.compare(ComparePredicate::greater, beta, 0.0),
+      tensors.binary<MulOp>(beta, 2), tensors.splatLike(beta, 1));
+  Value near = tensors.binary<DivOp>(
+      tensors.binary<MulOp>(difference, difference), divisor);
+  Value far = tensors.binary<SubOp>(distance, tensors.binary<MulOp>(beta, 0.5));
+  return countAll(
+      tensors,
+      tensors.select(tensors.compare(ComparePredicate::less, distance, beta),
+                     near, far));
+}
+
+//===----------------------------------------------------------------------===//
+// Losses of distributions
+//===----------------------------------------------------------------------===//
+
+/// Builds e^x - t x, where x is the logarithm of the rate.
+static Loss buildPoisson(const ObjectiveOperands &operands,
+                         const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value output = operands.output;
+  return countAll(tensors,
+                  tensors.binary<SubOp>(
+                      tensors.unary<ExpOp>(output),
+                      tensors.binary<MulOp>(buildTarget(operands), output)));
+}
+
+static constexpr ObjectiveParameter kGaussian[] = {
+    {"variance", Kind::tensor, {}, ""},
+    {"eps", Kind::number, NumberRange::positive(), "1e-6"}};
+
+static ObjectiveError checkGaussian(const ObjectiveArguments &arguments,
+                                    ObjectiveTypes types) {
+  ObjectiveError wrong = checkValues(types);
+  return wrong ? wrong
+               : checkTensor(arguments, "variance", types.output.getShape());
+}
+
+/// Builds (log v + d² / v) / 2, where v is the variance or, if that is smaller,
+/// `eps`. As in PyTorch, the gradient with respect to a smaller variance is the
+/// one at `eps`: the difference between both is a constant.
+static Loss buildGaussian(const ObjectiveOperands &operands,
+                          const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value given = getTensorLike(operands, "variance", operands.output);
+  Value least = getNumberLike(operands, "eps", 1e-6, given);
+  Value constant = tensors.unary<StopGradientOp>(given);
+  Value variance =
+      tensors.binary<AddOp>(tensors.binary<MaxOp>(constant, least),
+                            tensors.binary<SubOp>(given, constant));
+  Value difference = buildDifference(operands);
+  Value square = tensors.binary<MulOp>(difference, difference);
+  Value sum = tensors.binary<AddOp>(tensors.unary<LogOp>(variance),
+                                    tensors.binary<DivOp>(square, variance));
+  return countAll(tensors, tensors.binary<MulOp>(sum, 0.5));
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,6 +256,51 @@ static Loss buildBinaryCrossEntropy(const ObjectiveOperands &operands,
   return loss;
 }
 
+static constexpr ObjectiveParameter kFocal[] = {
+    {"alpha", Kind::number, NumberRange::unit(), "0.25"},
+    {"gamma", Kind::number, {0, FLT_MAX}, "2"}};
+
+/// Builds the binary cross-entropy times a (1 - q)^gamma, where q is the
+/// probability of the label, and a is alpha for ones and 1 - alpha for zeros
+/// (T.-Y. Lin et al., "Focal loss for dense object detection", 2017).
+static Loss buildFocal(const ObjectiveOperands &operands,
+                       const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value output = operands.output, target = buildTarget(operands);
+  auto rest = [&](Value of) {
+    return tensors.binary<SubOp>(tensors.splatLike(of, 1), of);
+  };
+  auto mix = [&](Value ofOne, Value ofZero) {
+    return tensors.binary<AddOp>(tensors.binary<MulOp>(ofOne, target),
+                                 tensors.binary<MulOp>(ofZero, rest(target)));
+  };
+  Value probability = tensors.unary<SigmoidOp>(output);
+  Value opposite = tensors.unary<NegOp>(output);
+  Value alpha = getNumberLike(operands, "alpha", 0.25, output);
+  Value gamma = getNumberLike(operands, "gamma", 2, output);
+  Value miss = mix(tensors.unary<SigmoidOp>(opposite), probability);
+  Value entropy =
+      tensors.binary<AddOp>(tensors.binary<MulOp>(rest(target), output),
+                            tensors.unary<SoftplusOp>(opposite));
+  Value factor = tensors.binary<MulOp>(mix(alpha, rest(alpha)),
+                                       tensors.binary<PowOp>(miss, gamma));
+  return countAll(tensors, tensors.binary<MulOp>(factor, entropy));
+}
+
+//===----------------------------------------------------------------------===//
+// Losses of margins and of embeddings
+//===----------------------------------------------------------------------===//
+
+static constexpr ObjectiveParameter kHinge[] = {kMargin};
+static constexpr ObjectiveParameter kTriplet[] = {
+    {kNegativeArgument, Kind::tensor, {}, ""},
+    kMargin,
+    {kSwapArgument, Kind::flag, {}, "false"}};
+static constexpr ObjectiveParameter kContrastive[] = {
+    {kAlikeArgument, Kind::tensor, {}, ""}, kMargin};
+static constexpr ObjectiveParameter kInfoNce[] = {
+    {kTemperatureArgument, Kind::number, NumberRange::positive(), "0.07"}};
+
 //===----------------------------------------------------------------------===//
 // The table of losses
 //===----------------------------------------------------------------------===//
@@ -198,6 +315,13 @@ static constexpr LossInfo kLosses[] = {
     {"nll", kNll,
      "like `cross_entropy` with class indices, but of log-probabilities",
      "class numbers", classifyClassNumbers, checkNll, buildNll},
+    {"kl", kKl,
+     "Kullback-Leibler divergence of the labels from the output: labels are "
+     "probabilities along `axis`, or their logarithms with `log_target = "
+     "true`, outputs are log-probabilities; the sum over `axis`, as with "
+     "PyTorch's `batchmean`",
+     "probabilities in the output's shape", /*classify=*/nullptr, checkKl,
+     buildKl},
     {"mse",
      {},
      "squared differences",
@@ -217,10 +341,65 @@ static constexpr LossInfo kLosses[] = {
      "larger ones `delta` times (the absolute difference - `delta` / 2)",
      "a label in the output's shape", /*classify=*/nullptr, checkElements,
      buildHuber, /*draws=*/false},
+    {"smooth_l1", kSmoothL1,
+     "half the squared difference / `beta` below an absolute difference of "
+     "`beta`; larger ones minus `beta` / 2",
+     "a label in the output's shape", /*classify=*/nullptr, checkElements,
+     buildSmoothL1, /*draws=*/false},
+    {"poisson",
+     {},
+     "negative log-likelihood of counts: outputs are logarithms of rates; "
+     "without the term that only depends on the label",
+     "a label in the output's shape",
+     /*classify=*/nullptr,
+     checkElements,
+     buildPoisson,
+     /*draws=*/false},
+    {"gaussian", kGaussian,
+     "negative log-likelihood of normal distributions with the output as mean "
+     "and `variance`, which is at least `eps`; without the constant",
+     "a label in the output's shape", /*classify=*/nullptr, checkGaussian,
+     buildGaussian, /*draws=*/false},
     {"binary_cross_entropy", kBinary,
      "outputs are logits, labels are probabilities, both of the same shape",
      "a label in the output's shape", /*classify=*/nullptr, checkBinary,
      buildBinaryCrossEntropy},
+    {"focal", kFocal,
+     "`binary_cross_entropy` times (1 - q)^`gamma`, where q is the probability "
+     "of the label, and times `alpha` for ones, 1 - `alpha` for zeros",
+     "a label in the output's shape", /*classify=*/nullptr, checkElements,
+     buildFocal, /*draws=*/false},
+    {"hinge", kHinge, "max(0, `margin` - label · output); labels are 1 and -1",
+     "a label in the output's shape", /*classify=*/nullptr, checkElements,
+     buildHinge, /*draws=*/false},
+    {"hinge_embedding", kHinge,
+     "the output where the label is 1, and max(0, `margin` - output) where it "
+     "is -1",
+     "a label in the output's shape", /*classify=*/nullptr, checkElements,
+     buildHingeEmbedding, /*draws=*/false},
+    {"multi_margin", kMultiMargin,
+     "sum of max(0, `margin` - output of the label's class + output)^`p` over "
+     "all other classes along `axis`, divided by the number of classes; "
+     "`class_weights` don't change the mean's divisor",
+     "class numbers", classifyClassNumbers, checkNll, buildMultiMargin,
+     /*draws=*/false},
+    {"triplet", kTriplet,
+     "max(0, distance to `positive` - distance to `negative` + `margin`) of "
+     "vectors along the last axis; `swap`: the smaller one of the distances "
+     "of output and `positive` to `negative`",
+     "vectors in the output's shape", /*classify=*/nullptr, checkTriplet,
+     buildTriplet, /*draws=*/false, "positive"},
+    {"contrastive", kContrastive,
+     "half the squared distance of the vectors `output` and `other` where "
+     "`label` is 1, and half of max(0, `margin` - distance)² where it is 0",
+     "vectors in the output's shape", /*classify=*/nullptr, checkContrastive,
+     buildContrastive, /*draws=*/false, "other"},
+    {"info_nce", kInfoNce,
+     "cross entropy by which a sample finds its own vector in `other` among "
+     "those of its batch, and the reverse: the mean of both, of cosines "
+     "divided by `temperature`, as in CLIP; needs whole batches",
+     "vectors of shape [batch, n]", /*classify=*/nullptr, checkInfoNce,
+     buildInfoNce, /*draws=*/false, "other"},
 };
 
 static std::vector<LossInfo> &getTable() {

@@ -87,6 +87,17 @@ ObjectiveError language::checkCount(ArrayRef<double> weights, int64_t count,
           "give " + std::to_string(count)};
 }
 
+ObjectiveError language::checkTensor(const ObjectiveArguments &arguments,
+                                     llvm::StringRef name,
+                                     ArrayRef<int64_t> shape) {
+  Value tensor = arguments.getTensor(name);
+  if (!tensor || areAlike(getShape(tensor), shape))
+    return {};
+  return {("'" + name + "' must have the shape " + printShape(shape) +
+           ", but it has " + printShape(getShape(tensor)))
+              .str()};
+}
+
 bool language::hasClassAxis(ObjectiveTypes types, int64_t axis) {
   std::optional<int64_t> classes = findAxis(types.output, axis);
   return classes && types.output.getDimSize(*classes) != 1 &&
@@ -103,6 +114,26 @@ Value language::buildTarget(const ObjectiveOperands &operands) {
   return tensors.reshape(
       tensors.cast(operands.label, getElementType(operands.output)),
       getShape(operands.output));
+}
+
+Loss language::countAll(TensorBuilder &tensors, Value losses) {
+  return {losses, tensors.splatLike(losses, 1), {}, {}};
+}
+
+Value language::getNumberLike(const ObjectiveOperands &operands,
+                              llvm::StringRef name, double byDefault,
+                              Value like) {
+  Value number = operands.arguments.getNumber(name);
+  return number ? fillLike(operands.tensors, number, like)
+                : operands.tensors.splatLike(like, byDefault);
+}
+
+Value language::getTensorLike(const ObjectiveOperands &operands,
+                              llvm::StringRef name, Value like) {
+  TensorBuilder &tensors = operands.tensors;
+  return tensors.reshape(
+      tensors.cast(operands.arguments.getTensor(name), getElementType(like)),
+      getShape(like));
 }
 
 Value language::fillLike(TensorBuilder &tensors, Value number, Value like) {

@@ -33,6 +33,10 @@ ObjectiveError checkValues(ObjectiveTypes types);
 ObjectiveError checkCount(ArrayRef<double> weights, int64_t count,
                           const Twine &what, ObjectiveTypes types);
 
+/// Checks that an argument that is a tensor has this shape, or is one number.
+ObjectiveError checkTensor(const ObjectiveArguments &arguments,
+                           llvm::StringRef name, ArrayRef<int64_t> shape);
+
 /// Returns whether the label holds class numbers along an axis of the output.
 /// If not, the output must have the label's shape, with one logit for each
 /// label.
@@ -44,6 +48,18 @@ bool hasClassAxis(ObjectiveTypes types, int64_t axis);
 
 /// Returns the label in the output's shape and element type.
 Value buildTarget(const ObjectiveOperands &operands);
+
+/// Returns a loss of which every element counts.
+Loss countAll(TensorBuilder &tensors, Value losses);
+
+/// Returns an argument that is a number of each copy, or its default, in the
+/// type and shape of `like`.
+Value getNumberLike(const ObjectiveOperands &operands, llvm::StringRef name,
+                    double byDefault, Value like);
+
+/// Returns an argument that is a tensor in the type and shape of `like`.
+Value getTensorLike(const ObjectiveOperands &operands, llvm::StringRef name,
+                    Value like);
 
 /// Returns a scalar, such as a copy's number, in the type and shape of `like`.
 Value fillLike(TensorBuilder &tensors, Value number, Value like);

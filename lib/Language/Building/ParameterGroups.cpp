@@ -88,7 +88,7 @@ bool JobBuilder::chooseGroups(ModuleOp module) {
   GroupChooser chooser(info.groups);
   for (ModelOp model : module.getOps<ModelOp>()) {
     auto forward = model.lookupSymbol<func::FuncOp>("forward");
-    ParameterKinds kinds(model, *findOutput(info.loss, forward));
+    ParameterKinds kinds(model, *findOutput(info.loss.output, info.loss.range, forward));
     for (VariableOp variable : model.getBody().getOps<VariableOp>())
       if (variable.getTrained())
         chooser.choose(variable, kinds);

@@ -272,7 +272,7 @@ TEST(JobErrors, LossArgument) {
       R"(job.hfta:11:34: error: 'cross_entropy' has no argument 'smoothing'
   loss cross_entropy(net, label, smoothing = 0.1)
                                  ^~~~~~~~~
-hint: arguments are: 'output', 'label', 'axis', 'ignore_index', 'label_smoothing', 'class_weights'
+hint: arguments are: 'output', 'label', 'axis', 'ignore_index', 'label_smoothing', 'class_weights', 'weights'
 )");
 }
 
@@ -295,11 +295,56 @@ hint: each is a number of at least 0 and at most 3.4028234663852886e+38
 }
 
 TEST(JobErrors, TooManyArguments) {
-  EXPECT_EQ(getErrors("(net, label)", "(net, label, 1, 2, 0.3, 4, 5)"),
-            R"(job.hfta:11:48: error: too many arguments for 'cross_entropy'
-  loss cross_entropy(net, label, 1, 2, 0.3, 4, 5)
-                                               ^
-hint: it is cross_entropy(output, label, axis = ..., ignore_index = ..., label_smoothing = ..., class_weights = ...)
+  EXPECT_EQ(getErrors("(net, label)", "(net, label, 1, 2, 0.3, 4, x, 5)"),
+            R"(job.hfta:11:51: error: too many arguments for 'cross_entropy'
+  loss cross_entropy(net, label, 1, 2, 0.3, 4, x, 5)
+                                                  ^
+hint: it is cross_entropy(output, label, axis = ..., ignore_index = ..., label_smoothing = ..., class_weights = ..., weights = ...)
+)");
+}
+
+TEST(JobErrors, WeightsOfElements) {
+  EXPECT_EQ(getErrors("(net, label)", "(net, label, weights = 3)"),
+            R"(job.hfta:11:44: error: 'weights' is a field of the data block
+  loss cross_entropy(net, label, weights = 3)
+                                           ^
+hint: its numbers are weights of the loss' elements, 0 where an element doesn't count
+)");
+  EXPECT_EQ(
+      getErrors("(net, label)", "(net, label, weights = x)"),
+      R"(job.hfta:11:44: error: the loss has elements of shape [8], but 'weights' has the shape [8, 4]
+  loss cross_entropy(net, label, weights = x)
+                                           ^
+hint: it has the elements' shape, or that of their first axes
+)");
+}
+
+TEST(JobErrors, TensorsOfLosses) {
+  EXPECT_EQ(getErrors("cross_entropy(net, label)", "gaussian(net, 0)"),
+            R"(job.hfta:11:8: error: 'gaussian' needs 'variance'
+  loss gaussian(net, 0)
+       ^~~~~~~~~~~~~~~~
+hint: it is gaussian(output, label, variance, eps = ..., weights = ...)
+)");
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)", "gaussian(net, 0, [1])"),
+      R"(job.hfta:11:25: error: 'variance' is an output, a field or a number
+  loss gaussian(net, 0, [1])
+                        ^~~
+hint: for example net.output
+)");
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)", "triplet(net, 0, label)"),
+      R"(job.hfta:11:8: error: 'negative' must have the shape [8, 3], but it has [8]
+  loss triplet(net, 0, label)
+       ^~~~~~~~~~~~~~~~~~~~~~
+hint: triplet takes vectors in the output's shape
+)");
+  EXPECT_EQ(getErrors("cross_entropy(net, label)", "mse(net, net.logit)"),
+            R"(job.hfta:11:17: error: model 'net' has no output 'logit'
+  loss mse(net, net.logit)
+                ^~~~~~~~~
+hint: outputs are: 'output'
 )");
 }
 

@@ -1,0 +1,216 @@
+//===- AnalyzeObjectives.cpp - Losses and metrics of a train block --------===//
+
+#include "Analysis/JobAnalyzer.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+/// Reads the model, or one of its outputs.
+void JobAnalyzer::analyzeOutput(const ast::Expression &expression,
+                                NamedRange &output) {
+  ast::Identifier object;
+  if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression)) {
+    object = {name->name, name->getRange()};
+  } else if (auto *member =
+                 llvm::dyn_cast<ast::MemberExpression>(&expression)) {
+    object = member->object;
+    output.name = member->member.name;
+  } else {
+    diagnostics.error(expression.getRange(),
+                      "expected the model or one of its outputs",
+                      "for example net, or net.logits");
+    return;
+  }
+  output.range = expression.getRange();
+  if (!info.model || object.name == info.model->name.name ||
+      object.name == "model")
+    return;
+  llvm::StringRef known[] = {info.model->name.name};
+  diagnostics.error(object.range,
+                    "'" + object.name + "' is not the model that is trained",
+                    suggest(object.name, known, "the model is"));
+}
+
+/// Reads a tensor that an objective takes. Returns whether the expression can
+/// be one; if not, reports nothing.
+bool JobAnalyzer::readOperand(const ast::Expression &expression,
+                              bool takesNumber, OperandInfo &operand) {
+  operand.named.range = expression.getRange();
+  if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression)) {
+    operand.named.name = name->name;
+    return true;
+  }
+  if (llvm::isa<ast::MemberExpression>(&expression)) {
+    operand.kind = OperandInfo::Kind::output;
+    analyzeOutput(expression, operand.named);
+    return true;
+  }
+  if (!takesNumber || !llvm::isa<ast::NumberExpression, ast::NegationExpression,
+                                 ast::BinaryExpression>(&expression))
+    return false;
+  operand.kind = OperandInfo::Kind::number;
+  if (std::optional<Number> number =
+          constants.readNumber(expression, "the label"))
+    operand.number = number->value;
+  return true;
+}
+
+/// Reads the output and what an objective compares with it.
+void JobAnalyzer::analyzeTarget(const CallView &call, llvm::StringRef labelName,
+                                bool takesNumber,
+                                const BoundArguments &arguments,
+                                ObjectiveInfo &objective) {
+  analyzeOutput(*arguments.get("output"), objective.output);
+  const ast::Expression &label = *arguments.get(labelName);
+  if (!readOperand(label, takesNumber, objective.label))
+    diagnostics.error(label.getRange(), "expected a field of the data block",
+                      "for example " + call.callee.name + "(net, label)");
+}
+
+/// Reads the field of weights of a loss' elements.
+void JobAnalyzer::readElementWeights(const ast::Expression &expression,
+                                     ObjectiveInfo &objective) {
+  if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression))
+    objective.weights = {name->name, name->getRange()};
+  else
+    diagnostics.error(expression.getRange(),
+                      "'" + kElementWeightsArgument +
+                          "' is a field of the data block",
+                      "its numbers are weights of the loss' elements, 0 where "
+                      "an element doesn't count");
+}
+
+/// Reads weights that all copies have: a number, or a list of them.
+std::vector<double>
+JobAnalyzer::readWeights(const ast::Expression &value,
+                         const ObjectiveParameter &parameter) {
+  std::optional<std::vector<Number>> numbers =
+      constants.readNumbers(value, parameter.name);
+  if (!numbers)
+    return {};
+  std::vector<double> weights;
+  for (auto [element, number] : llvm::zip_equal(getElements(value), *numbers)) {
+    weights.push_back(number.value);
+    if (!parameter.range.contains(number.value, number.integer.has_value()))
+      diagnostics.error(element->getRange(),
+                        "'" + parameter.name + "' is out of range, got " +
+                            printNumber(number.value),
+                        "each is " + parameter.range.describe());
+  }
+  return weights;
+}
+
+void JobAnalyzer::readArgument(const BoundArguments::Bound &bound,
+                               const ObjectiveParameter &parameter,
+                               ObjectiveInfo &objective) {
+  llvm::StringRef name = parameter.name;
+  const ast::Expression &value = *bound.value;
+  switch (parameter.kind) {
+  case ObjectiveParameter::Kind::integer:
+    if (std::optional<int64_t> integer = constants.readInteger(
+            value, name, static_cast<int64_t>(parameter.range.least),
+            static_cast<int64_t>(parameter.range.most)))
+      objective.arguments.set(name, *integer);
+    return;
+  case ObjectiveParameter::Kind::weights:
+    objective.arguments.set(name, readWeights(value, parameter));
+    return;
+  case ObjectiveParameter::Kind::number:
+    objective.numbers.push_back(name);
+    addNumbers(name, value, parameter.range, bound.group);
+    return;
+  case ObjectiveParameter::Kind::flag:
+    if (std::optional<bool> holds = constants.readBool(value, name))
+      objective.arguments.set(name, static_cast<int64_t>(*holds));
+    return;
+  case ObjectiveParameter::Kind::tensor:
+    if (OperandInfo operand; readOperand(value, /*takesNumber=*/true, operand))
+      objective.tensors.emplace_back(name, operand);
+    else
+      diagnostics.error(value.getRange(),
+                        "'" + name + "' is an output, a field or a number",
+                        "for example net.output");
+    return;
+  }
+}
+
+/// Assigns the arguments of a loss or metric, and reads those of its record.
+/// `others` are further arguments. A call that names neither output nor label
+/// is implicit, unless a tensor is required.
+std::optional<BoundArguments>
+JobAnalyzer::bindObjective(const CallView &call, llvm::StringRef labelName,
+                           llvm::ArrayRef<ObjectiveParameter> parameters,
+                           llvm::ArrayRef<llvm::StringRef> others,
+                           ObjectiveInfo &objective) {
+  objective.name = call.callee.name;
+  objective.range = call.range;
+  objective.implicit =
+      llvm::none_of(parameters, std::mem_fn(&ObjectiveParameter::isRequired)) &&
+      llvm::all_of(call.arguments, [&](const ast::Argument &a) {
+        return a.name && a.name.name != "output" && a.name.name != labelName;
+      });
+  llvm::SmallVector<ParameterSpec> specs;
+  if (!objective.implicit)
+    specs = {{"output", true}, {labelName, true}};
+  for (const ObjectiveParameter &parameter : parameters)
+    specs.push_back({parameter.name, parameter.isRequired()});
+  for (llvm::StringRef name : others)
+    specs.push_back({name});
+  std::optional<BoundArguments> arguments = bindArguments(
+      {call.callee.name, specs}, call.arguments, call.range, diagnostics);
+  if (!arguments)
+    return std::nullopt;
+  for (const BoundArguments::Bound &bound : arguments->getAll())
+    if (const ObjectiveParameter *parameter =
+            findByName(parameters, bound.name))
+      readArgument(bound, *parameter, objective);
+  return arguments;
+}
+
+void JobAnalyzer::analyzeLoss(const Clause &clause) {
+  const ast::Expression *value = getOnlyValue(clause);
+  std::optional<CallView> call;
+  if (!value || !(call = getCall(*value,
+                                 "a loss such as cross_entropy(net, "
+                                 "label)",
+                                 diagnostics)))
+    return;
+  const LossInfo *loss = findKind(getLosses(), *call, "loss", diagnostics);
+  if (!loss)
+    return;
+  std::optional<BoundArguments> arguments =
+      bindObjective(*call, loss->labelName, loss->parameters,
+                    kElementWeightsArgument, info.loss);
+  if (!arguments)
+    return;
+  if (!info.loss.implicit)
+    analyzeTarget(*call, loss->labelName, /*takesNumber=*/!loss->classify,
+                  *arguments, info.loss);
+  if (const ast::Expression *weights = arguments->get(kElementWeightsArgument))
+    readElementWeights(*weights, info.loss);
+}
+
+void JobAnalyzer::analyzeMetric(const Clause &clause) {
+  static constexpr llvm::StringLiteral kLabel = "label";
+  const ast::Expression *value = getOnlyValue(clause);
+  std::optional<CallView> call;
+  if (!value || !(call = getCall(*value,
+                                 "a metric such as accuracy(net, "
+                                 "label)",
+                                 diagnostics)))
+    return;
+  const MetricInfo *metric =
+      findKind(getMetrics(), *call, "metric", diagnostics);
+  if (!metric)
+    return;
+  ObjectiveInfo &objective = info.metric.emplace();
+  std::optional<BoundArguments> arguments =
+      bindObjective(*call, kLabel, metric->parameters, {}, objective);
+  if (arguments && !objective.implicit)
+    analyzeTarget(*call, kLabel, /*takesNumber=*/false, *arguments, objective);
+}

@@ -1,0 +1,344 @@
+//===- JobObjectives.cpp - Builds losses and metrics ----------------------===//
+
+#include "Building/JobBuilder.h"
+#include "Building/ObjectiveBuilding.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+static StringRef getResultName(func::FuncOp function, unsigned index) {
+  auto name = function.getResultAttrOfType<StringAttr>(
+      index, HftaDialect::kNameAttrName);
+  return name ? name.getValue() : StringRef();
+}
+
+std::optional<unsigned> JobBuilder::findOutput(const NamedRange &output,
+                                               llvm::SMRange range,
+                                               func::FuncOp forward) {
+  std::vector<llvm::StringRef> names;
+  for (unsigned i = 0, e = forward.getNumResults(); i < e; ++i)
+    names.push_back(getResultName(forward, i));
+  if (output.name.empty()) {
+    if (names.size() == 1)
+      return 0;
+    diagnostics.error(range,
+                      "model '" + info.model->name.name + "' has " +
+                          Twine(names.size()) + " outputs",
+                      "choose one: " + info.model->name.name + "." +
+                          (names.empty() ? "output" : names.front()));
+    return std::nullopt;
+  }
+  auto found = llvm::find(names, output.name);
+  if (found != names.end())
+    return found - names.begin();
+  diagnostics.error(range,
+                    "model '" + info.model->name.name + "' has no output '" +
+                        output.name + "'",
+                    suggest(output.name, names, "outputs are"));
+  return std::nullopt;
+}
+
+std::optional<unsigned> JobBuilder::findLabel(const ObjectiveInfo &objective) {
+  std::optional<unsigned> only;
+  for (const auto &[index, field] : llvm::enumerate(info.fields)) {
+    if (llvm::is_contained(boundFields, &field) ||
+        field.name == objective.weights.name ||
+        llvm::any_of(objective.tensors, [&, &name = field.name](auto &tensor) {
+          return tensor.second.named.name == name;
+        }))
+      continue;
+    if (only) {
+      diagnostics.error(objective.range, "which field is the label isn't clear",
+                        "write " + objective.name + "(" +
+                            info.model->name.name + ", " +
+                            info.fields[*only].name + ")");
+      return std::nullopt;
+    }
+    only = index;
+  }
+  if (!only)
+    diagnostics.error(objective.range,
+                      "every field is an input of the model, none a label",
+                      "name it: " + objective.name + "(model, field)");
+  return only;
+}
+
+/// Returns the tensor that an operand is, and the field if it is one; nothing
+/// after an error.
+std::optional<JobBuilder::Operand>
+JobBuilder::findOperand(const OperandInfo &operand, Value output,
+                        const ModelValues &values, TensorBuilder &tensors) {
+  if (operand.kind == OperandInfo::Kind::number)
+    return Operand{tensors.splatLike(output, operand.number)};
+  bool isModel = operand.kind == OperandInfo::Kind::name &&
+                 llvm::none_of(info.fields,
+                               [&](const FieldInfo &field) {
+                                 return field.name == operand.named.name;
+                               }) &&
+                 (operand.named.name == info.model->name.name ||
+                  operand.named.name == "model");
+  if (isModel || operand.kind == OperandInfo::Kind::output) {
+    NamedRange named = operand.named;
+    if (isModel)
+      named.name.clear();
+    std::optional<unsigned> found =
+        findOutput(named, named.range, values.forward);
+    return found ? std::optional(Operand{values.arguments[*found]})
+                 : std::nullopt;
+  }
+  const FieldInfo *field = findField(operand.named);
+  if (!field)
+    return std::nullopt;
+  auto index = static_cast<unsigned>(field - info.fields.data());
+  return Operand{values.getField(index), index};
+}
+
+/// Finds the tensors that an objective compares.
+std::optional<JobBuilder::Target>
+JobBuilder::findTarget(const ObjectiveInfo &objective,
+                       const ModelValues &values, TensorBuilder &tensors) {
+  const NamedRange &named = objective.output;
+  std::optional<unsigned> found =
+      findOutput(named, named.range.isValid() ? named.range : objective.range,
+                 values.forward);
+  if (objective.implicit) {
+    std::optional<unsigned> label = findLabel(objective);
+    if (!found || !label)
+      return std::nullopt;
+    return Target{values.arguments[*found], {values.getField(*label), label}};
+  }
+  if (!found)
+    return std::nullopt;
+  Value output = values.arguments[*found];
+  std::optional<Operand> label =
+      findOperand(objective.label, output, values, tensors);
+  return label ? std::optional(Target{output, *label}) : std::nullopt;
+}
+
+/// Declares a run-time scalar of the model if it doesn't exist yet, and reads
+/// it.
+Value JobBuilder::readScalar(ModelOp model, TensorBuilder &tensors,
+                             PurposeAttr purpose, Type elementType) {
+  VariableOp variable =
+      VariableDeclarer(model).getScalar(tensors.getLoc(), purpose, elementType);
+  return tensors.create<ReadOp>(variable.getTensorType(), variable.getSymName(),
+                                IntegerAttr());
+}
+
+RandomKeys JobBuilder::readKeys(ModelOp model, TensorBuilder &tensors) {
+  auto read = [&](Purpose purpose) {
+    return readScalar(model, tensors, PurposeAttr::get(context, purpose),
+                      IntegerType::get(context, 64));
+  };
+  return {read(Purpose::seed), read(Purpose::step),
+          read(Purpose::first_sample)};
+}
+
+//===----------------------------------------------------------------------===//
+// Loss and metric
+//===----------------------------------------------------------------------===//
+
+/// Checks a loss or metric. An error has a hint.
+template <typename Info>
+static ObjectiveError checkObjective(const Info &objective,
+                                     const ObjectiveArguments &arguments,
+                                     ObjectiveTypes types) {
+  if (!isa<FloatType>(types.output.getElementType()))
+    return {"the output must be a float", "choose another output"};
+  ObjectiveError wrong = objective.check(arguments, types);
+  if (wrong && wrong.hint.empty())
+    wrong.hint = (objective.name + " takes " + objective.takes).str();
+  return wrong;
+}
+
+/// Reports what is wrong with the loss and its operands.
+bool JobBuilder::checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
+                           const ObjectiveArguments &arguments,
+                           const Target &target, ObjectiveTypes types) {
+  ObjectiveError wrong = checkObjective(loss, arguments, types);
+  if (wrong) {
+    diagnostics.error(objective.range, wrong.message, wrong.hint);
+    return false;
+  }
+  if (!info.job.drawsTargets())
+    return true;
+  constexpr llvm::StringLiteral kHint =
+      "leave out 'fisher = sampled': the labels are used then";
+  if (!loss.draws)
+    diagnostics.error(objective.range,
+                      "kfac can't draw targets for '" + loss.name +
+                          "', whose outputs describe no distribution",
+                      kHint);
+  else if (!target.label.field &&
+           objective.label.kind != OperandInfo::Kind::number)
+    diagnostics.error(objective.range,
+                      "kfac can't draw targets for a loss of two outputs",
+                      kHint);
+  return !diagnostics.hasErrors();
+}
+
+/// Returns the weights of a loss' elements: a field in their shape, or in that
+/// of their first axes. Returns null after an error.
+Value JobBuilder::buildElementWeights(const ObjectiveInfo &objective,
+                                      Value losses, const ModelValues &values,
+                                      TensorBuilder &tensors) {
+  const FieldInfo *field = findField(objective.weights);
+  if (!field)
+    return nullptr;
+  Value weights = values.getField(field - info.fields.data());
+  ArrayRef<int64_t> shape = getShape(losses), own = getShape(weights);
+  weights = tensors.cast(weights, getElementType(losses));
+  if (areAlike(own, shape))
+    return tensors.reshape(weights, shape);
+  if (own.size() <= shape.size() && own == shape.take_front(own.size()))
+    return tensors.broadcast(
+        weights, shape, llvm::to_vector(llvm::seq<int64_t>(0, own.size())));
+  diagnostics.error(objective.weights.range,
+                    "the loss has elements of shape " + printShape(shape) +
+                        ", but 'weights' has the shape " + printShape(own),
+                    "it has the elements' shape, or that of their first axes");
+  return nullptr;
+}
+
+/// Multiplies a loss by weights of its elements, so that its mean divides by
+/// the sum of weights. Drawn losses get a factor of 1 / sqrt(w) in addition, so
+/// that second moments of gradients have the weight itself, not its square.
+static void weighLoss(TensorBuilder &tensors, Value weights, Loss &loss) {
+  if (loss.divisors)
+    loss.divisors = tensors.binary<MulOp>(loss.divisors, weights);
+  loss.weights = tensors.binary<MulOp>(loss.weights, weights);
+  if (!loss.drawnLosses)
+    return;
+  Value counts = tensors.compare(ComparePredicate::greater, weights, 0.0);
+  Value divisors =
+      tensors.select(counts, weights, tensors.splatLike(weights, 1));
+  loss.drawnLosses =
+      tensors.binary<DivOp>(loss.drawnLosses, tensors.unary<SqrtOp>(divisors));
+}
+
+std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
+                                            const Target &target,
+                                            const ModelValues &values,
+                                            TensorBuilder &tensors) {
+  const LossInfo &loss = *findLoss(objective.name);
+  ObjectiveArguments arguments = objective.arguments;
+  for (const auto &[name, tensor] : objective.tensors) {
+    std::optional<Operand> operand =
+        findOperand(tensor, target.output, values, tensors);
+    if (!operand)
+      return std::nullopt;
+    arguments.setTensor(name, operand->value);
+  }
+  ObjectiveOperands operands = {tensors, arguments, target.output,
+                                target.label.value};
+  ObjectiveTypes types = operands.getTypes();
+  if (!checkLoss(objective, loss, arguments, target, types))
+    return std::nullopt;
+  if (loss.getLabelKind(arguments, types) == LabelKind::classNumbers &&
+      target.label.field)
+    limitLabels(*target.label.field, objective.arguments, types.output);
+  for (StringRef name : objective.numbers)
+    arguments.set(name, readScalar(values.model, tensors,
+                                   PurposeAttr::get(
+                                       context, Purpose::hyper_parameter, name),
+                                   floatType));
+  std::optional<RandomKeys> keys;
+  if (info.job.drawsTargets())
+    keys = readKeys(values.model, tensors);
+  Loss built = loss.build(operands, keys);
+  if (objective.weights.name.empty())
+    return built;
+  Value weights = buildElementWeights(objective, built.losses, values, tensors);
+  if (!weights)
+    return std::nullopt;
+  weighLoss(tensors, weights, built);
+  return built;
+}
+
+/// Returns the metric's value; null after an error.
+Value JobBuilder::buildMetric(Target target, Value weights,
+                              TensorBuilder &tensors) {
+  const MetricInfo &metric = *findMetric(info.metric->name);
+  ObjectiveArguments arguments = info.metric->arguments;
+  if (!arguments.findInteger(kAxisArgument))
+    arguments.set(kAxisArgument, info.loss.arguments.getAxis());
+  ObjectiveOperands operands = {tensors, arguments, target.output,
+                                target.label.value};
+  if (findLoss(info.loss.name)->getLabelKind(arguments, operands.getTypes()) ==
+      LabelKind::probabilities)
+    operands.label = findLargest(
+        tensors, tensors.reshape(operands.label, getShape(target.output)),
+        *findAxis(getTensorType(target.output), arguments.getAxis()),
+        tensors.getBuilder().getI64Type());
+  ObjectiveError wrong = checkObjective(metric, arguments, operands.getTypes());
+  if (wrong) {
+    diagnostics.error(info.metric->range, wrong.message, wrong.hint);
+    return nullptr;
+  }
+  Value value = metric.build(operands);
+  if (value.getType() == weights.getType())
+    return value;
+  diagnostics.error(info.metric->range,
+                    "the metric has the shape " + printShape(getShape(value)) +
+                        ", but the loss " + printShape(getShape(weights)),
+                    "both are averaged over the same elements");
+  return nullptr;
+}
+
+bool JobBuilder::buildLossAndMetric(const ModelValues &values,
+                                    SmallVector<Value> &results) {
+  OpBuilder builder =
+      OpBuilder::atBlockEnd(values.arguments.front().getParentBlock());
+  TensorBuilder tensors = getTensors(builder, "loss", info.loss.range);
+  std::optional<Target> target = findTarget(info.loss, values, tensors);
+  if (!target)
+    return false;
+  std::optional<Loss> loss = buildLossOf(info.loss, *target, values, tensors);
+  if (!loss)
+    return false;
+  results.append({loss->losses, loss->weights});
+  if (loss->drawnLosses)
+    results.push_back(loss->drawnLosses);
+  if (info.metric) {
+    TensorBuilder ofMetric = getTensors(builder, "metric", info.metric->range);
+    if (!info.metric->implicit)
+      target = findTarget(*info.metric, values, ofMetric);
+    if (!target)
+      return false;
+    results.push_back(buildMetric(*target, loss->weights, ofMetric));
+    if (!results.back())
+      return false;
+  }
+  if (loss->divisors)
+    results.push_back(loss->divisors);
+  return true;
+}
+
+bool JobBuilder::buildObjective(ModelOp model) {
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
+  SmallVector<Type> types(forward.getResultTypes());
+  llvm::append_range(types, prepare.getResultTypes());
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(&model.getBody().front());
+  auto objective = func::FuncOp::create(
+      builder, diagnostics.getLocation(context, info.loss.range), "objective",
+      builder.getFunctionType(types, {}));
+  Block *block = objective.addEntryBlock();
+  SmallVector<Value> results;
+  if (!buildLossAndMetric({model, forward, block->getArguments()}, results))
+    return false;
+  builder.setInsertionPointToEnd(block);
+  func::ReturnOp::create(builder, objective.getLoc(), results);
+  objective.setType(
+      builder.getFunctionType(types, ValueRange(results).getTypes()));
+  return true;
+}
