@@ -173,6 +173,13 @@ def make_number_rows():
              "'weights' is a field"),
             ("weights in another shape", "mse(net, 0, weights = label2)",
              "no field 'label2'"),
+            ("a loss divided by a number", "mse(net, 0) / 2", "a sum of losses"),
+            ("a product of losses", "mse(net, 0) * l1(net, 0)", "a sum of losses"),
+            ("a weight that is text", 'mse(net, 0) + "x" * l1(net, 0)', "'weight'"),
+            ("a weight that is no number", "mse(net, 0) + [1, 1e999] * l1(net, 0)",
+             "out of range"),
+            ("a second loss that doesn't exist", "mse(net, 0) + l2(net, 0)",
+             "unknown loss 'l2'"),
             ("targets drawn for two outputs",
              "mse(net, net)\n  precondition kfac(fisher = sampled)", "two outputs")):
         yield change(name, LOSS, loss, 1, *texts)
@@ -195,6 +202,9 @@ def make_number_rows():
     yield replace("weights of ones for too few logits", binary, "[1, 2, 3]", 1,
                   "'pos_weight'", "[16, 4] has 4, got 3")
     yield replace("a negative weight of ones", binary, "-1", 1, "'pos_weight'", "-1")
+    yield change("a weighted loss before kfac", LOSS,
+                 "2 * mse(net, 0)\n  precondition kfac", 1, "a loss of one term",
+                 place="job.hfta:15:")
     cut = ("batch = 16", "batch = 16\n  micro_batches 2")
     yield row("vectors of a batch that is cut", GOOD.replace(
         LOSS, "info_nce(net, net)").replace(*cut), 3,

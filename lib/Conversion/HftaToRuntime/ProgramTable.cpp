@@ -13,6 +13,7 @@
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Target/Target.h"
@@ -113,7 +114,8 @@ class ProgramBuilder {
 public:
   ProgramBuilder(ModuleOp module, const Job &job, const Target &target)
       : module(module), job(job), target(target), tables(module),
-        tasks(module, job, tables), symbols(module), variables(module) {}
+        tasks(module, job, tables), symbols(module), variables(module),
+        lossTerms(readLossTerms(module).value_or(std::vector<LossTerm>())) {}
 
   LogicalResult build(StringRef symbol);
 
@@ -135,6 +137,8 @@ private:
   StructRecord<hfta_number_schedule> getSchedule(const Schedule &schedule);
   FlatSymbolRefAttr getStages();
   void setMemory();
+  Purpose getLossPurpose(StringRef term = {});
+  void buildLossTerms();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
@@ -161,6 +165,7 @@ private:
   TaskTables tasks;
   SymbolTable symbols;
   VariableIndex variables;
+  std::vector<LossTerm> lossTerms;
   SmallVector<VariableOp> tensors;
   DenseMap<Operation *, uint32_t> tensorIndex;
   int64_t blocks = 1;
@@ -489,18 +494,46 @@ void ProgramBuilder::buildSettings() {
   settingTable = tables.table("settings", rows);
 }
 
+/// Returns the purpose of the mean loss of a step, of a term or of all.
+Purpose ProgramBuilder::getLossPurpose(StringRef term) {
+  return variables.lookup(Purpose::mean_loss, term) ? Purpose::mean_loss
+                                                    : Purpose::loss;
+}
+
+void ProgramBuilder::buildLossTerms() {
+  std::vector<Record> rows;
+  for (const LossTerm &term : lossTerms) {
+    uint32_t weight = term.weight.empty()
+                          ? UINT32_MAX
+                          : indexOf(Purpose::hyper_parameter, term.weight);
+    rows.push_back(StructRecord<hfta_loss_term>()
+                       .set(&hfta_loss_term::name, text(term.name))
+                       .set(&hfta_loss_term::loss,
+                            indexOf(getLossPurpose(term.name), term.name))
+                       .set(&hfta_loss_term::weight, weight)
+                       .set(&hfta_loss_term::loss_sum,
+                            indexOf(Purpose::evaluation_loss, term.name))
+                       .set(&hfta_loss_term::loss_weight,
+                            indexOf(Purpose::evaluation_weight, term.name)));
+  }
+  program.set(&hfta_program::loss_term_count, rows.size())
+      .set(&hfta_program::reserved, 0)
+      .set(&hfta_program::loss_terms, tables.table("loss_terms", rows));
+}
+
 StructRecord<hfta_roles> ProgramBuilder::getRoles() {
-  Purpose loss =
-      variables.lookup(Purpose::mean_loss) ? Purpose::mean_loss : Purpose::loss;
+  // The roles of an evaluation are those of the first term.
+  StringRef first =
+      lossTerms.empty() ? StringRef() : StringRef(lossTerms.front().name);
   return StructRecord<hfta_roles>()
       .set(&hfta_roles::step, indexOf(Purpose::step))
       .set(&hfta_roles::micro_batch, indexOf(Purpose::micro_batch))
       .set(&hfta_roles::valid_samples, indexOf(Purpose::valid_samples))
       .set(&hfta_roles::learning_rate, indexOf(Purpose::learning_rate))
       .set(&hfta_roles::seed, indexOf(Purpose::seed))
-      .set(&hfta_roles::loss, indexOf(loss))
-      .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss))
-      .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight))
+      .set(&hfta_roles::loss, indexOf(getLossPurpose()))
+      .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss, first))
+      .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight, first))
       .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric))
       .set(&hfta_roles::kl_scale, indexOf(Purpose::kl_scale))
       .set(&hfta_roles::skipped, indexOf(Purpose::curvature_count, "skipped"))
@@ -659,6 +692,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildScheduledNumbers();
   buildModels();
   buildSettings();
+  buildLossTerms();
   setJob();
   setMemory();
   program.set(&hfta_program::abi_version, hfta_abi_version())

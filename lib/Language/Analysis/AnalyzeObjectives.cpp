@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cfloat>
 #include <functional>
 
 using namespace mlir;
@@ -121,8 +122,8 @@ void JobAnalyzer::readArgument(const BoundArguments::Bound &bound,
     objective.arguments.set(name, readWeights(value, parameter));
     return;
   case ObjectiveParameter::Kind::number:
-    objective.numbers.push_back(name);
-    addNumbers(name, value, parameter.range, bound.group);
+    objective.numbers.push_back({name, (objective.prefix + name).str()});
+    addNumbers(name, value, parameter.range, bound.group, objective.prefix);
     return;
   case ObjectiveParameter::Kind::flag:
     if (std::optional<bool> holds = constants.readBool(value, name))
@@ -172,28 +173,86 @@ JobAnalyzer::bindObjective(const CallView &call, llvm::StringRef labelName,
   return arguments;
 }
 
-void JobAnalyzer::analyzeLoss(const Clause &clause) {
-  const ast::Expression *value = getOnlyValue(clause);
-  std::optional<CallView> call;
-  if (!value || !(call = getCall(*value,
-                                 "a loss such as cross_entropy(net, "
-                                 "label)",
-                                 diagnostics)))
-    return;
-  const LossInfo *loss = findKind(getLosses(), *call, "loss", diagnostics);
+//===----------------------------------------------------------------------===//
+// Loss
+//===----------------------------------------------------------------------===//
+
+/// Returns whether a factor is a loss, rather than a weight.
+static bool isLoss(const ast::Expression &factor) {
+  return llvm::isa<ast::NameExpression, ast::CallExpression>(factor) &&
+         !isDistribution(factor);
+}
+
+/// Collects the terms of a sum.
+void JobAnalyzer::collectTerms(const ast::Expression &expression,
+                               std::vector<TermExpressions> &found) {
+  auto *binary = llvm::dyn_cast<ast::BinaryExpression>(&expression);
+  if (!binary)
+    return found.push_back({&expression, nullptr});
+  const ast::Expression &lhs = *binary->lhs, &rhs = *binary->rhs;
+  if (binary->operation == '+') {
+    collectTerms(lhs, found);
+    return collectTerms(rhs, found);
+  }
+  if (binary->operation == '*' && isLoss(lhs) != isLoss(rhs))
+    return found.push_back(isLoss(rhs) ? TermExpressions{&rhs, &lhs}
+                                       : TermExpressions{&lhs, &rhs});
+  diagnostics.error(binary->operationRange,
+                    "a loss is a sum of losses, each of which may have a "
+                    "weight as a factor",
+                    "for example mse(net, y) + 0.1 * l1(net, 0); a weight may "
+                    "be negative");
+}
+
+/// Reads a term of the loss. Hyper-parameters of terms after the first one have
+/// the term's name in front of their own.
+void JobAnalyzer::analyzeTerm(const TermExpressions &expressions) {
+  std::optional<CallView> call =
+      getCall(*expressions.loss, "a loss such as cross_entropy(net, label)",
+              diagnostics);
+  const LossInfo *loss =
+      call ? findKind(getLosses(), *call, "loss", diagnostics) : nullptr;
   if (!loss)
     return;
+  auto before = llvm::count_if(info.terms, [&](const LossTermInfo &term) {
+    return term.loss.name == loss->name;
+  });
+  LossTermInfo term;
+  term.name = loss->name.str();
+  if (before > 0)
+    term.name += "_" + std::to_string(before + 1);
+  if (!info.terms.empty())
+    term.loss.prefix = term.name + "_";
   std::optional<BoundArguments> arguments =
       bindObjective(*call, loss->labelName, loss->parameters,
-                    kElementWeightsArgument, info.loss);
+                    kElementWeightsArgument, term.loss);
   if (!arguments)
     return;
-  if (!info.loss.implicit)
+  if (!term.loss.implicit)
     analyzeTarget(*call, loss->labelName, /*takesNumber=*/!loss->classify,
-                  *arguments, info.loss);
+                  *arguments, term.loss);
   if (const ast::Expression *weights = arguments->get(kElementWeightsArgument))
-    readElementWeights(*weights, info.loss);
+    readElementWeights(*weights, term.loss);
+  if (expressions.weight) {
+    term.weight = term.name + "_weight";
+    addNumbers("weight", *expressions.weight, {-FLT_MAX, FLT_MAX},
+               /*group=*/nullptr, term.name + "_");
+  }
+  info.terms.push_back(std::move(term));
 }
+
+void JobAnalyzer::analyzeLoss(const Clause &clause) {
+  const ast::Expression *value = getOnlyValue(clause);
+  std::vector<TermExpressions> found;
+  if (value)
+    collectTerms(*value, found);
+  for (const TermExpressions &term : found)
+    analyzeTerm(term);
+}
+
+//===----------------------------------------------------------------------===//
+// Metric
+//===----------------------------------------------------------------------===//
 
 void JobAnalyzer::analyzeMetric(const Clause &clause) {
   static constexpr llvm::StringLiteral kLabel = "label";

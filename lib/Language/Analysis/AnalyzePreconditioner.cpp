@@ -115,6 +115,11 @@ void JobAnalyzer::checkPlacement() {
 void JobAnalyzer::checkPreconditioner() {
   if (info.job.preconditioner.empty())
     return;
+  if (info.isSumOfTerms())
+    return diagnostics.error(
+        info.train->find("precondition")->range,
+        "'precondition' needs a loss of one term, without a weight",
+        "kfac's factors are second moments of the gradients of one loss");
   checkPlacement();
   std::vector<double> factors = info.sweep.getValues(kPeriods[0]);
   std::vector<double> inverses = info.sweep.getValues(kPeriods[1]);

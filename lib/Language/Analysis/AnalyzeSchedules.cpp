@@ -253,8 +253,15 @@ JobAnalyzer::findScheduled(llvm::StringRef name) const {
     found = range;
   if (!info.job.preconditioner.empty())
     find(getKfacParameters());
-  if (llvm::is_contained(info.loss.numbers, name))
-    find(findLoss(info.loss.name)->parameters);
+  for (const LossTermInfo &term : info.terms) {
+    for (const ObjectiveInfo::OfCopies &number : term.loss.numbers)
+      if (number.hyperParameter == name)
+        found = findByName(findLoss(term.loss.name)->parameters,
+                           number.argument)
+                    ->range;
+    if (term.weight == name)
+      found = NumberRange::nonNegative();
+  }
   auto range = info.modelNumbers.find(name);
   if (range != info.modelNumbers.end())
     found = range->second;

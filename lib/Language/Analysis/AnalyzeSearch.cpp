@@ -181,7 +181,12 @@ bool JobAnalyzer::isChangedAtRunTime(llvm::StringRef name) const {
          (!info.job.preconditioner.empty() &&
           findByName(getKfacParameters(), name)) ||
          llvm::is_contained(info.modelHyperParameters, name) ||
-         llvm::is_contained(info.loss.numbers, name);
+         llvm::any_of(info.terms, [&](const LossTermInfo &term) {
+           return name == term.weight ||
+                  llvm::any_of(term.loss.numbers, [&](const auto &number) {
+                    return name == number.hyperParameter;
+                  });
+         });
 }
 
 /// Checks that the numbers that vary can do so, and that the sampler can choose

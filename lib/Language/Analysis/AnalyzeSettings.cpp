@@ -444,19 +444,25 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
 // Names of a model's own settings
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the loss has a number for each copy by this name.
-static bool isLossNumber(const LossInfo *loss, llvm::StringRef name) {
-  const ObjectiveParameter *parameter =
-      loss ? findByName(loss->parameters, name) : nullptr;
-  return parameter && parameter->kind == ObjectiveParameter::Kind::number;
+/// Returns whether a term of the loss has a number for each copy by this name,
+/// whether or not it is given.
+bool JobAnalyzer::isLossNumber(llvm::StringRef name) const {
+  return llvm::any_of(info.terms, [&](const LossTermInfo &term) {
+    llvm::StringRef own = name;
+    const ObjectiveParameter *parameter =
+        own.consume_front(term.loss.prefix)
+            ? findByName(findLoss(term.loss.name)->parameters, own)
+            : nullptr;
+    return name == term.weight ||
+           (parameter && parameter->kind == ObjectiveParameter::Kind::number);
+  });
 }
 
 /// Returns whether a setting of the job already has this name.
 bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
-  const LossInfo *loss = findLoss(info.loss.name);
   return (setting && setting->isSwept()) || name == "model" ||
-         isLossNumber(loss, name) ||
+         isLossNumber(name) ||
          hasScheduleParameter(info.job.schedule, "", name) ||
          llvm::any_of(info.job.numberSchedules,
                       [&](const NamedSchedule &other) {

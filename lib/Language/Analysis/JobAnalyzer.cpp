@@ -265,8 +265,12 @@ void JobAnalyzer::fillJob() {
   fillPreconditioner();
   for (const std::string &name : info.modelHyperParameters)
     addHyperParameter(name);
-  for (llvm::StringRef name : info.loss.numbers)
-    addHyperParameter(name);
+  for (const LossTermInfo &term : info.terms) {
+    for (const ObjectiveInfo::OfCopies &number : term.loss.numbers)
+      addHyperParameter(number.hyperParameter);
+    if (!term.weight.empty())
+      addHyperParameter(term.weight);
+  }
   fillSettings();
   if (info.metric) {
     const MetricInfo &metric = *findMetric(info.metric->name);

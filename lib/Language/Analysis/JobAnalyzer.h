@@ -83,8 +83,21 @@ struct ObjectiveInfo {
   NamedRange weights; ///< a field of weights; an empty name: none
   /// Other arguments, except for numbers of copies.
   ObjectiveArguments arguments;
-  /// The arguments that are hyper-parameters of the job: numbers of copies.
-  llvm::SmallVector<llvm::StringRef> numbers;
+  /// The arguments that are numbers of copies.
+  struct OfCopies {
+    llvm::StringRef argument;
+    std::string hyperParameter; ///< its name in the job
+  };
+  llvm::SmallVector<OfCopies> numbers;
+  /// The beginning of these hyper-parameters' names.
+  std::string prefix;
+};
+
+/// A term of the loss: `weight * kind(model.output, field, ...)`.
+struct LossTermInfo {
+  ObjectiveInfo loss;
+  std::string name;   ///< its kind, with a number if earlier terms have it too
+  std::string weight; ///< the hyper-parameter that is its weight; empty: 1
 };
 
 /// A setting that a search varies: a number that it draws from a range, or a
@@ -139,8 +152,12 @@ struct JobInfo {
   /// hyper-parameters of the model.
   std::vector<const ast::Argument *> modelSettings;
   llvm::SMRange batchRange;
-  ObjectiveInfo loss;
+  std::vector<LossTermInfo> terms; ///< terms of the loss
   std::optional<ObjectiveInfo> metric;
+  /// Whether the loss has several terms, or one that is weighted.
+  bool isSumOfTerms() const {
+    return terms.size() > 1 || (!terms.empty() && !terms[0].weight.empty());
+  }
 
   /// The distinct ONNX files, and for each copy the index of the file that it
   /// starts from.
@@ -322,6 +339,7 @@ private:
   void addNumbers(llvm::StringRef name, const ast::Expression &value,
                   const NumberRange &allowed, const void *group = nullptr,
                   llvm::StringRef prefix = "");
+  bool isLossNumber(llvm::StringRef name) const;
   bool isTaken(llvm::StringRef name) const;
 
   // AnalyzeSchedules.cpp: numbers that change from step to step.
@@ -352,6 +370,10 @@ private:
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
 
   // AnalyzeObjectives.cpp: the loss and the metric.
+  /// A term of the loss, and its weight or null.
+  struct TermExpressions {
+    const ast::Expression *loss, *weight;
+  };
   void analyzeOutput(const ast::Expression &expression, NamedRange &output);
   bool readOperand(const ast::Expression &expression, bool takesNumber,
                    OperandInfo &operand);
@@ -360,6 +382,9 @@ private:
   void analyzeTarget(const CallView &call, llvm::StringRef labelName,
                      bool takesNumber, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
+  void collectTerms(const ast::Expression &expression,
+                    std::vector<TermExpressions> &found);
+  void analyzeTerm(const TermExpressions &term);
   std::optional<BoundArguments>
   bindObjective(const CallView &call, llvm::StringRef labelName,
                 llvm::ArrayRef<ObjectiveParameter> parameters,

@@ -4,6 +4,7 @@
 #include "Analysis/Packing.h"
 #include "Building/ObjectiveBuilding.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Hfta/Language/FrontEnd.h"
 
 #include "mlir/IR/Verifier.h"
@@ -159,6 +160,11 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
   if (!ok)
     return nullptr;
   info.job.write(*module);
+  if (info.isSumOfTerms())
+    writeLossTerms(*module, SmallVector<LossTerm>(llvm::map_range(
+                                info.terms, [](const LossTermInfo &term) {
+                                  return LossTerm{term.name, term.weight};
+                                })));
   noteCutLocations(*module);
   if (failed(verify(*module))) {
     result = FrontEndFailure::input;

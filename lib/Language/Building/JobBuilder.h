@@ -99,6 +99,8 @@ private:
                                   const ModelValues &values,
                                   TensorBuilder &tensors);
   Value buildMetric(Target target, Value weights, TensorBuilder &tensors);
+  Value buildMetric(Target target, Value weights, const ModelValues &values,
+                    OpBuilder &builder);
   bool buildLossAndMetric(const ModelValues &values,
                           SmallVector<Value> &results);
 

@@ -245,11 +245,12 @@ std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
   if (loss.getLabelKind(arguments, types) == LabelKind::classNumbers &&
       target.label.field)
     limitLabels(*target.label.field, objective.arguments, types.output);
-  for (StringRef name : objective.numbers)
-    arguments.set(name, readScalar(values.model, tensors,
-                                   PurposeAttr::get(
-                                       context, Purpose::hyper_parameter, name),
-                                   floatType));
+  for (const auto &[argument, name] : objective.numbers)
+    arguments.set(
+        argument,
+        readScalar(values.model, tensors,
+                   PurposeAttr::get(context, Purpose::hyper_parameter, name),
+                   floatType));
   std::optional<RandomKeys> keys;
   if (info.job.drawsTargets())
     keys = readKeys(values.model, tensors);
@@ -267,12 +268,13 @@ std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
 Value JobBuilder::buildMetric(Target target, Value weights,
                               TensorBuilder &tensors) {
   const MetricInfo &metric = *findMetric(info.metric->name);
+  const ObjectiveInfo &loss = info.terms.front().loss;
   ObjectiveArguments arguments = info.metric->arguments;
   if (!arguments.findInteger(kAxisArgument))
-    arguments.set(kAxisArgument, info.loss.arguments.getAxis());
+    arguments.set(kAxisArgument, loss.arguments.getAxis());
   ObjectiveOperands operands = {tensors, arguments, target.output,
                                 target.label.value};
-  if (findLoss(info.loss.name)->getLabelKind(arguments, operands.getTypes()) ==
+  if (findLoss(loss.name)->getLabelKind(arguments, operands.getTypes()) ==
       LabelKind::probabilities)
     operands.label = findLargest(
         tensors, tensors.reshape(operands.label, getShape(target.output)),
@@ -293,32 +295,49 @@ Value JobBuilder::buildMetric(Target target, Value weights,
   return nullptr;
 }
 
+/// Builds the metric over the elements of the first term of the loss.
+Value JobBuilder::buildMetric(Target target, Value weights,
+                              const ModelValues &values, OpBuilder &builder) {
+  TensorBuilder tensors = getTensors(builder, "metric", info.metric->range);
+  if (info.metric->implicit)
+    return buildMetric(target, weights, tensors);
+  std::optional<Target> own = findTarget(*info.metric, values, tensors);
+  return own ? buildMetric(*own, weights, tensors) : nullptr;
+}
+
+/// Builds the results of @objective. TaskBuilder::inlineObjective() lists them.
 bool JobBuilder::buildLossAndMetric(const ModelValues &values,
                                     SmallVector<Value> &results) {
   OpBuilder builder =
       OpBuilder::atBlockEnd(values.arguments.front().getParentBlock());
-  TensorBuilder tensors = getTensors(builder, "loss", info.loss.range);
-  std::optional<Target> target = findTarget(info.loss, values, tensors);
-  if (!target)
-    return false;
-  std::optional<Loss> loss = buildLossOf(info.loss, *target, values, tensors);
-  if (!loss)
-    return false;
-  results.append({loss->losses, loss->weights});
-  if (loss->drawnLosses)
-    results.push_back(loss->drawnLosses);
-  if (info.metric) {
-    TensorBuilder ofMetric = getTensors(builder, "metric", info.metric->range);
-    if (!info.metric->implicit)
-      target = findTarget(*info.metric, values, ofMetric);
-    if (!target)
+  bool isSum = info.isSumOfTerms();
+  std::optional<Target> target;
+  std::optional<Loss> first;
+  for (const LossTermInfo &term : info.terms) {
+    TensorBuilder tensors = getTensors(builder, "loss", term.loss.range);
+    std::optional<Target> own = findTarget(term.loss, values, tensors);
+    if (!own)
       return false;
-    results.push_back(buildMetric(*target, loss->weights, ofMetric));
+    std::optional<Loss> loss = buildLossOf(term.loss, *own, values, tensors);
+    if (!loss)
+      return false;
+    results.append({loss->losses, loss->weights});
+    if (isSum)
+      results.push_back(loss->divisors ? loss->divisors : loss->weights);
+    if (loss->drawnLosses)
+      results.push_back(loss->drawnLosses);
+    if (first)
+      continue;
+    first = loss;
+    target = own;
+  }
+  if (info.metric) {
+    results.push_back(buildMetric(*target, first->weights, values, builder));
     if (!results.back())
       return false;
   }
-  if (loss->divisors)
-    results.push_back(loss->divisors);
+  if (!isSum && first->divisors)
+    results.push_back(first->divisors);
   return true;
 }
 
@@ -330,8 +349,8 @@ bool JobBuilder::buildObjective(ModelOp model) {
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(&model.getBody().front());
   auto objective = func::FuncOp::create(
-      builder, diagnostics.getLocation(context, info.loss.range), "objective",
-      builder.getFunctionType(types, {}));
+      builder, diagnostics.getLocation(context, info.terms.front().loss.range),
+      "objective", builder.getFunctionType(types, {}));
   Block *block = objective.addEntryBlock();
   SmallVector<Value> results;
   if (!buildLossAndMetric({model, forward, block->getArguments()}, results))

@@ -172,6 +172,10 @@ ObjectiveError language::checkInfoNce(const ObjectiveArguments &,
   if (types.output.getRank() != 2)
     return {"each sample has one vector, but the output is " +
             printShape(types.output.getShape())};
+  // Whether an objective mixes samples can't be seen in a batch of one.
+  if (types.output.getDimSize(0) == 1)
+    return {"a batch of one sample has no other one to compare with",
+            "it takes whole batches, without micro-batches"};
   return checkValues(types);
 }
 

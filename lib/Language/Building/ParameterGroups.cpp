@@ -88,7 +88,10 @@ bool JobBuilder::chooseGroups(ModuleOp module) {
   GroupChooser chooser(info.groups);
   for (ModelOp model : module.getOps<ModelOp>()) {
     auto forward = model.lookupSymbol<func::FuncOp>("forward");
-    ParameterKinds kinds(model, *findOutput(info.loss.output, info.loss.range, forward));
+    SmallVector<unsigned> outputs;
+    for (const LossTermInfo &term : info.terms)
+      outputs.push_back(*findOutput(term.loss.output, term.loss.range, forward));
+    ParameterKinds kinds(model, outputs);
     for (VariableOp variable : model.getBody().getOps<VariableOp>())
       if (variable.getTrained())
         chooser.choose(variable, kinds);

@@ -133,6 +133,24 @@ static void removeIdleOps(ModelOp model, TaskBuilder &tasks) {
   });
 }
 
+/// Checks what the steps of a loss of several terms rely on.
+static LogicalResult checkLossTerms(ModuleOp module, const Job &job,
+                                    ModelOp model) {
+  FailureOr<std::vector<LossTerm>> terms = readLossTerms(module);
+  if (failed(terms) || terms->empty())
+    return terms;
+  for (const LossTerm &term : *terms)
+    if (!term.weight.empty() && !job.findHyperParameter(term.weight))
+      return module.emitError("a term of the loss needs the hyper-parameter '")
+             << term.weight << "'";
+  if (!job.preconditioner.empty())
+    return module.emitError("kfac needs a loss of one term");
+  auto objective = model.lookupSymbol<func::FuncOp>("objective");
+  if (objective && objective.getNumResults() < 3 * terms->size())
+    return objective.emitError("each term of the loss needs three results");
+  return success();
+}
+
 namespace {
 struct DifferentiatePass
     : hfta::impl::HftaDifferentiateBase<DifferentiatePass> {
@@ -156,7 +174,8 @@ struct DifferentiatePass
     FailureOr<int64_t> blocks = countBlocks(models.front());
     if (failed(blocks))
       return signalPassFailure();
-    if (failed(build(module, *job, models.front(), *blocks)))
+    if (failed(checkLossTerms(module, *job, models.front())) ||
+        failed(build(module, *job, models.front(), *blocks)))
       return signalPassFailure();
   }
 

@@ -6,13 +6,13 @@
 
 #include "Differentiate/GradientsAtCuts.h"
 #include "Differentiate/LayerLinks.h"
+#include "Differentiate/StepLoss.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Transforms/Differentiate/ReverseMode.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Pipeline/StageOrder.h"
 #include "Tasks/Blocks.h"
-#include "Tasks/LossScale.h"
-#include "Tasks/LossWeight.h"
+#include "Tasks/LossTerms.h"
 #include "Tasks/RunningStatistics.h"
 #include "Tasks/TaskBuilder.h"
 #include "Tasks/TaskTags.h"
@@ -22,11 +22,17 @@ using namespace mlir::hfta;
 
 namespace {
 
+/// The gradient of a trained variable, in parts of terms.
+struct LeafGradient {
+  TrainedLeaf leaf;
+  SmallVector<PartOfTerms, 1> parts;
+};
+
 class TrainingStep {
 public:
   TrainingStep(TaskBuilder &tasks, ModelOp model, int64_t blocks)
-      : tasks(tasks), builder(tasks.getBuilder()), model(model), blocks(blocks),
-        layers(tasks, /*remarks=*/true),
+      : tasks(tasks), builder(tasks.getBuilder()), model(model), loss(tasks),
+        blocks(blocks), layers(tasks, /*remarks=*/true),
         sampledLayers(tasks, /*remarks=*/false) {}
 
   LogicalResult build();
@@ -38,14 +44,12 @@ private:
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
                                            func::FuncOp forward,
                                            SmallVectorImpl<Value> &arguments);
-  LossDivisor getDivisor(Value divisors) const;
-  int64_t countTerms(Value losses) const;
-  Value buildLoss(Value losses, const Objective &objective);
-  void describeLoss(const Objective &objective);
   void tagSampled();
   Value addGradients(Value first, Value other);
-  Value getDifferentiated(Value mean) const;
-  Value buildSeed(Value mean, TaskPart part);
+  Value buildSeed(Value mean, int64_t term, TaskPart part);
+  SmallVector<TrainedLeaf> collectLeaves(SmallVector<Value> &wanted);
+  LogicalResult buildBackwardOf(int64_t term, ArrayRef<TrainedLeaf> leaves,
+                                ArrayRef<Value> wanted);
   void orderBackward();
   void freezeUnreached();
   FailureOr<std::vector<bool>> findRecomputed();
@@ -53,6 +57,9 @@ private:
   DenseMap<Operation *, int64_t> findBlocksOfGradients();
   LogicalResult buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
                                      ArrayRef<Value> wanted);
+  StringRef getGradientName(VariableOp variable, int64_t term);
+  void buildGradient(const LeafGradient &gradient, ArrayRef<PartOfTerms> parts,
+                     int64_t order, int64_t block);
   void buildGradients();
   void buildLayers();
   /// Tags the ops from `first` on as the backward of `forward`.
@@ -63,18 +70,15 @@ private:
   OpBuilder &builder;
   ModelOp model;
   func::FuncOp step;
-  /// This micro-batch's share of the batch's mean loss, or of the sum of losses
-  /// that a step divides by the sum of weights.
-  Value loss;
-  /// The loss for targets that are sampled from the model's outputs (K-FAC with
-  /// `fisher = sampled`); null in other jobs.
-  Value sampledLoss;
-  /// The sum of this micro-batch's divisors; null if all divisors are one.
-  Value weightSum;
+  StepLoss loss;
   int64_t blocks;
   TaskTags tags;
   LayerLinks layers, sampledLayers;
-  SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
+  SmallVector<LeafGradient> gradients; ///< in forward order
+  /// The terms for which a variable has gradients of its own, the first of
+  /// which is called as that of a loss of one term. -1 stands for all terms
+  /// that are divided already.
+  DenseMap<Operation *, SmallVector<int64_t, 1>> ownGradients;
 };
 
 } // namespace
@@ -112,72 +116,6 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   return fields;
 }
 
-/// Returns whether the value is a constant of ones, or a broadcast, cast or
-/// stack of such values.
-static bool isAllOnes(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<StackOp, BroadcastOp, CastOp>(op))
-    return llvm::all_of(op->getOperands(), isAllOnes);
-  auto constant = value.getDefiningOp<ConstantOp>();
-  if (!constant)
-    return false;
-  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-  return elements && elements.isSplat() &&
-         isa<FloatType>(elements.getElementType()) &&
-         elements.getSplatValue<APFloat>().convertToDouble() == 1.0;
-}
-
-/// Returns the divisor of the losses, which is applied here or, if it depends
-/// on all micro-batches, after the last one.
-LossDivisor TrainingStep::getDivisor(Value divisors) const {
-  if (isAllOnes(divisors))
-    return LossDivisor::terms;
-  return tasks.getJob().microBatches == 1 ? LossDivisor::weights
-                                          : LossDivisor::undivided;
-}
-
-int64_t TrainingStep::countTerms(Value losses) const {
-  return cast<RankedTensorType>(losses.getType()).getNumElements() *
-         tasks.getJob().microBatches;
-}
-
-/// Builds this micro-batch's share of the mean loss, or of the sum of losses.
-Value TrainingStep::buildLoss(Value losses, const Objective &objective) {
-  Location loc = losses.getLoc();
-  LossDivisor divisor = getDivisor(objective.divisors);
-  if (divisor == LossDivisor::terms) {
-    Value scale = tasks.splat({}, getElementTypeOrSelf(losses.getType()),
-                              1.0 / static_cast<double>(countTerms(losses)));
-    return MulOp::create(builder, loc, tasks.sumAll(losses), scale);
-  }
-  Value sum =
-      tasks.sumAll(MulOp::create(builder, loc, losses, objective.weights));
-  if (!weightSum)
-    weightSum = tasks.sumAll(objective.divisors);
-  return divisor == LossDivisor::undivided
-             ? sum
-             : DivOp::create(builder, loc, sum, weightSum).getResult();
-}
-
-/// Tells the layers the divisor of the loss, and stores the sum of weights for
-/// tasks that need it.
-void TrainingStep::describeLoss(const Objective &objective) {
-  LossDivisor divisor = getDivisor(objective.divisors);
-  for (LayerLinks *links : {&layers, &sampledLayers})
-    links->setLossDivisor(divisor, countTerms(objective.losses));
-  // A preconditioner needs the sum to recover the gradients of single losses.
-  bool isKept = divisor == LossDivisor::undivided ||
-                (divisor == LossDivisor::weights &&
-                 !tasks.getJob().preconditioner.empty());
-  if (!isKept)
-    return;
-  Purpose purpose = divisor == LossDivisor::undivided ? Purpose::loss_weight
-                                                      : Purpose::loss_terms;
-  Type type = getElementTypeOrSelf(weightSum.getType());
-  tasks.accumulate(weightSum,
-                   tasks.declare(purpose, tasks.scalarType(type, true)));
-}
-
 LogicalResult TrainingStep::buildForward() {
   auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
@@ -194,13 +132,10 @@ LogicalResult TrainingStep::buildForward() {
   llvm::append_range(outputs, *fields);
   Objective values =
       tasks.inlineObjective(objective, outputs, /*training=*/true);
-  loss = buildLoss(values.losses, values);
-  describeLoss(values);
-  Type type = getElementTypeOrSelf(loss.getType());
-  tasks.accumulate(loss,
-                   tasks.declare(Purpose::loss, tasks.scalarType(type, true)));
-  if (values.drawnLosses)
-    sampledLoss = buildLoss(values.drawnLosses, values);
+  loss.build(values);
+  const StepTerm &first = loss.getTerms().front();
+  for (LayerLinks *links : {&layers, &sampledLayers})
+    links->setLossDivisor(first.divisor, first.count);
   return success();
 }
 
@@ -257,8 +192,9 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
     sampledLayers.record(backward);
   };
   if (failed(buildReverseMode(
-          builder, getDifferentiated(sampledLoss), wanted, found, take,
-          buildSeed(sampledLoss, TaskPart::sampled_moments))))
+          builder, loss.getDifferentiated(loss.getSampled()), wanted, found,
+          take,
+          buildSeed(loss.getSampled(), /*term=*/0, TaskPart::sampled_moments))))
     return failure();
   for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found))
     if (gradient)
@@ -266,34 +202,21 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
   return success();
 }
 
-/// Returns the value at which the backward begins: the sum of losses if `mean`
-/// is this sum divided by the sum of weights, else `mean`.
-Value TrainingStep::getDifferentiated(Value mean) const {
-  auto division = mean.getDefiningOp<DivOp>();
-  return division && division.getRhs() == weightSum ? division.getLhs() : mean;
-}
-
-/// Builds the gradient with respect to getDifferentiated(mean), or returns null
-/// if it is one. It is zero if no loss counts.
-Value TrainingStep::buildSeed(Value mean, TaskPart part) {
+/// Builds the gradient at which a backward begins, or returns null if it is
+/// one.
+Value TrainingStep::buildSeed(Value mean, int64_t term, TaskPart part) {
   bool isScaled =
       part == TaskPart::backward && !tasks.getJob().lossScale.empty();
-  bool isDivided = getDifferentiated(mean) != mean;
-  if (!isScaled && !isDivided)
-    return {};
-  Type type = getElementTypeOrSelf(mean.getType());
   Operation *last = &*std::prev(builder.getInsertionPoint());
-  Expression seed(builder, mean.getLoc(),
-                  isScaled ? readLossScale(tasks, type)
-                           : tasks.splat({}, type, 1.0));
-  if (isDivided)
-    seed = seed / getGradientDivisor(seed.at(weightSum));
+  Value seed = loss.buildSeed(mean, term, isScaled);
   tagBackward(mean.getDefiningOp(), std::next(Block::iterator(last)), part);
   return seed;
 }
 
-LogicalResult TrainingStep::buildBackward() {
-  SmallVector<Value> wanted;
+/// Collects reads of trained variables, and the values with respect to which
+/// gradients are wanted.
+SmallVector<TrainedLeaf>
+TrainingStep::collectLeaves(SmallVector<Value> &wanted) {
   SmallVector<TrainedLeaf> leaves;
   for (auto read : step.getBody().front().getOps<ReadOp>()) {
     VariableOp variable = tasks.lookup(read.getVariable());
@@ -306,13 +229,23 @@ LogicalResult TrainingStep::buildBackward() {
       wanted.push_back(value);
     }
   }
+  return leaves;
+}
+
+/// Builds the backward of one term. Terms have a backward each, so that a term
+/// without weight takes nothing of the others' gradients.
+LogicalResult TrainingStep::buildBackwardOf(int64_t number,
+                                            ArrayRef<TrainedLeaf> leaves,
+                                            ArrayRef<Value> wanted) {
+  Value share = loss.getTerms()[number].share;
   SmallVector<Value> found;
   auto take = [&](const OpBackward &backward) {
     tagBackward(backward.forward, backward.first);
     layers.record(backward);
   };
-  if (failed(buildReverseMode(builder, getDifferentiated(loss), wanted, found,
-                              take, buildSeed(loss, TaskPart::backward))))
+  if (failed(buildReverseMode(builder, loss.getDifferentiated(share), wanted,
+                              found, take,
+                              buildSeed(share, number, TaskPart::backward))))
     return failure();
   // A variable may be read at several places. Its gradient is the sum over
   // these.
@@ -320,18 +253,28 @@ LogicalResult TrainingStep::buildBackward() {
     if (!gradient)
       continue;
     layers.addLeaf(leaf, value);
-    auto *known = llvm::find_if(gradients, [&, &key = leaf](auto &entry) {
-      return entry.first == key;
-    });
-    if (known == gradients.end()) {
-      gradients.emplace_back(leaf, gradient);
-      continue;
-    }
-    // A sum belongs to the first block that adds to it, because backwards run
-    // from the last block to the first.
-    known->second = addGradients(known->second, gradient);
+    auto *known = llvm::find_if(
+        gradients, [&, &key = leaf](auto &entry) { return entry.leaf == key; });
+    if (known == gradients.end())
+      known = &gradients.emplace_back(LeafGradient{leaf, {}});
+    SmallVector<PartOfTerms, 1> &parts = known->parts;
+    if (parts.empty() || parts.back().terms.front() != number)
+      parts.push_back({{number}, gradient});
+    else
+      // A sum belongs to the first block that adds to it, because backwards run
+      // from the last block to the first.
+      parts.back().value = addGradients(parts.back().value, gradient);
   }
-  return sampledLoss ? buildSampledBackward(leaves, wanted) : success();
+  return success();
+}
+
+LogicalResult TrainingStep::buildBackward() {
+  SmallVector<Value> wanted;
+  SmallVector<TrainedLeaf> leaves = collectLeaves(wanted);
+  for (size_t term = 0; term < loss.getTerms().size(); ++term)
+    if (failed(buildBackwardOf(static_cast<int64_t>(term), leaves, wanted)))
+      return failure();
+  return loss.getSampled() ? buildSampledBackward(leaves, wanted) : success();
 }
 
 /// Corrects the blocks of backward ops, as backwards run from the last block to
@@ -353,8 +296,8 @@ void TrainingStep::orderBackward() {
 /// Freezes trained parameters on which the loss doesn't depend.
 void TrainingStep::freezeUnreached() {
   DenseSet<Operation *> reached;
-  for (auto &[leaf, gradient] : gradients)
-    reached.insert(leaf.variable);
+  for (const LeafGradient &gradient : gradients)
+    reached.insert(gradient.leaf.variable);
   for (auto variable : tasks.getModule().getOps<VariableOp>())
     if (variable.getTrained() && !reached.contains(variable))
       setTrainingRule(variable, TrainingRule::unreached);
@@ -375,7 +318,13 @@ void TrainingStep::cut() {
         assignBlocksBySize(tasks, block, TaskPart::forward, job.bucket, tags);
   else
     assignBlocks(tasks, block, TaskPart::forward, tags);
-  if (sampledLoss)
+  // The host reads all results from the last block's workers. A term may be
+  // computed in an earlier block.
+  if (loss.getTerms().size() > 1)
+    for (Operation &op : block)
+      if (loss.getSums().contains(&op))
+        tags[&op].block = blocks - 1;
+  if (loss.getSampled())
     tagSampled();
 }
 
@@ -400,11 +349,13 @@ void TrainingStep::tagSampled() {
 /// added after a cut.
 DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   DenseMap<Operation *, int64_t> blockOf;
-  for (auto &[leaf, gradient] : gradients) {
-    int64_t number = tags.lookup(gradient.getDefiningOp()).block;
-    int64_t &first = blockOf.try_emplace(leaf.variable, number).first->second;
-    first = std::min(first, number);
-  }
+  for (const LeafGradient &gradient : gradients)
+    for (const PartOfTerms &part : gradient.parts) {
+      int64_t number = tags.lookup(part.value.getDefiningOp()).block;
+      int64_t &first =
+          blockOf.try_emplace(gradient.leaf.variable, number).first->second;
+      first = std::min(first, number);
+    }
   if (!tasks.getJob().preconditioner.empty())
     layers.forEachBias([&](VariableOp weight, VariableOp bias) {
       auto known = blockOf.find(bias);
@@ -456,7 +407,7 @@ LogicalResult TrainingStep::build() {
   Block &block = step.getBody().front();
   if (failed(buildForward()))
     return failure();
-  eraseDeadOps(block, sampledLoss);
+  eraseDeadOps(block, loss.getSampled());
   cut();
   if (failed(assignStatistics(tasks, block, tags)) || failed(buildBackward()))
     return failure();
@@ -472,35 +423,63 @@ LogicalResult TrainingStep::build() {
   return noteRecomputed();
 }
 
+/// Returns the name of the gradient to which a term's is added.
+StringRef TrainingStep::getGradientName(VariableOp variable, int64_t term) {
+  bool isOwn = loss.getTerms()[term].divisor == LossDivisor::undivided;
+  SmallVector<int64_t, 1> &own = ownGradients[variable];
+  int64_t key = isOwn ? term : -1;
+  if (!llvm::is_contained(own, key))
+    own.push_back(key);
+  return own.front() == key ? StringRef()
+                            : StringRef(loss.getTerms()[term].name);
+}
+
+/// Adds parts of a gradient to the variable of that name.
+void TrainingStep::buildGradient(const LeafGradient &gradient,
+                                 ArrayRef<PartOfTerms> parts, int64_t order,
+                                 int64_t block) {
+  VariableOp variable = gradient.leaf.variable;
+  RankedTensorType type = variable.getTensorType();
+  // The gradient is added directly after it is computed, so that the memory of
+  // its operands can be freed. Parts are in the order of their backwards.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(parts.back().value);
+  Operation *last = &*std::prev(builder.getInsertionPoint());
+  VariableOp sum = tasks.declareOf(
+      variable, Purpose::gradient,
+      getGradientName(variable, parts.front().terms.front()),
+      RankedTensorType::get(
+          type.getShape(),
+          tasks.getFloatType(tasks.getJob().precision.gradients),
+          type.getEncoding()),
+      block);
+  accumulateParts(tasks, parts, sum, gradient.leaf.copy);
+  if (!tasks.getLossTerms().empty())
+    for (const PartOfTerms &part : parts)
+      noteTerms(sum, part.terms);
+  for (auto op = std::next(last->getIterator());
+       op != builder.getInsertionPoint(); ++op)
+    tags[&*op] = {TaskPart::backward, block};
+  std::prev(builder.getInsertionPoint())
+      ->setAttr(kGradientOrderAttrName, builder.getI64IntegerAttr(order));
+}
+
 /// Declares the gradients of parameters, and adds those of the micro-batch to
-/// them.
+/// them. Terms that are divided already have a common one, others have one
+/// each.
 void TrainingStep::buildGradients() {
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
-  Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
-  for (auto [order, entry] : llvm::enumerate(gradients)) {
-    auto &[leaf, gradient] = entry;
-    VariableOp variable = leaf.variable;
-    RankedTensorType type = variable.getTensorType();
-    int64_t number = blockOf.lookup(variable);
-    variable.setBlock(number);
-    // The gradient is added directly after it is computed, so that the memory
-    // of its operands can be freed.
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfterValue(gradient);
-    Operation *last = &*std::prev(builder.getInsertionPoint());
-    tasks.accumulate(
-        gradient,
-        tasks.declareOf(variable, Purpose::gradient, /*name=*/{},
-                        RankedTensorType::get(type.getShape(), gradientType,
-                                              type.getEncoding()),
-                        number),
-        leaf.copy);
-    for (auto op = std::next(last->getIterator());
-         op != builder.getInsertionPoint(); ++op)
-      tags[&*op] = {TaskPart::backward, number};
-    std::prev(builder.getInsertionPoint())
-        ->setAttr(kGradientOrderAttrName,
-                  builder.getI64IntegerAttr(static_cast<int64_t>(order)));
+  for (auto [order, gradient] : llvm::enumerate(gradients)) {
+    int64_t block = blockOf.lookup(gradient.leaf.variable);
+    gradient.leaf.variable.setBlock(block);
+    SmallVector<PartOfTerms> divided;
+    for (const PartOfTerms &part : gradient.parts)
+      if (loss.getTerms()[part.terms.front()].divisor == LossDivisor::undivided)
+        buildGradient(gradient, part, static_cast<int64_t>(order), block);
+      else
+        divided.push_back(part);
+    if (!divided.empty())
+      buildGradient(gradient, divided, static_cast<int64_t>(order), block);
   }
 }
 

@@ -140,7 +140,7 @@ SmallVector<StringRef> CutPointFinder::find() {
     last = values;
   }
   SmallVector<Operation *> losses;
-  for (Operation *op : graph.getResults().take_front(2))
+  for (Operation *op : graph.getLosses())
     if (op)
       losses.push_back(op);
   take(getPart(losses));

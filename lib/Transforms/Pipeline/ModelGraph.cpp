@@ -1,6 +1,7 @@
 //===- ModelGraph.cpp - A model's functions as one graph ------------------===//
 
 #include "Pipeline/ModelGraph.h"
+#include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Tasks/TaskBuilder.h"
 
 using namespace mlir;
@@ -22,6 +23,10 @@ ModelGraph::ModelGraph(ModelOp model) : model(model) {
     for (auto [argument, op] : llvm::zip(objective.getArguments(), outputs))
       producerOf[argument] = op;
     results = addFunction(objective);
+    FailureOr<std::vector<LossTerm>> terms =
+        readLossTerms(model->getParentOfType<ModuleOp>());
+    bool isSum = succeeded(terms) && !terms->empty();
+    lossCount = std::min<size_t>(results.size(), isSum ? 3 * terms->size() : 2);
   }
   for (Operation *op : ops)
     if (StringRef name = getOriginName(op);
@@ -50,7 +55,7 @@ void ModelGraph::bindByName(func::FuncOp prepare, ArrayRef<Operation *> fields,
 
 SmallVector<Operation *> ModelGraph::findLive() const {
   DenseSet<Operation *> live;
-  for (Operation *op : getResults().take_front(2))
+  for (Operation *op : getLosses())
     live.insert(op);
   SmallVector<Operation *> found;
   for (Operation *op : llvm::reverse(ops)) {

@@ -27,6 +27,10 @@ public:
   /// then losses of drawn targets and a metric, if there are such. An entry is
   /// null if the result is data from files. Empty without an objective.
   ArrayRef<Operation *> getResults() const { return results; }
+  /// Returns the results that are losses and weights of all terms.
+  ArrayRef<Operation *> getLosses() const {
+    return getResults().take_front(lossCount);
+  }
   /// Returns the op that computes a value, or null if it is data from files.
   Operation *getProducer(Value value) const {
     if (Operation *op = value.getDefiningOp())
@@ -58,6 +62,7 @@ private:
 
   ModelOp model;
   SmallVector<Operation *> ops, results;
+  size_t lossCount = 0;
   DenseMap<Value, Operation *> producerOf; ///< for functions' arguments
   llvm::MapVector<StringRef, SmallVector<Operation *>> opsCalled;
 };

@@ -13,17 +13,20 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 /// Builds the sum of the `values` for which `mask` is true, in f64, and adds it
-/// to a new variable for the purpose `sum`.
-static void addMasked(TaskBuilder &tasks, Value values, Value mask,
-                      Purpose sum) {
+/// to a new variable for the purpose `sum`, of a term of the loss if that has
+/// several.
+static void addMasked(TaskBuilder &tasks, Value values, Value mask, Purpose sum,
+                      StringRef term = {}) {
   OpBuilder &builder = tasks.getBuilder();
   Type f64 = builder.getF64Type();
   auto type = cast<RankedTensorType>(values.getType());
   Value wide = tasks.castTo(values, f64);
   Value none = tasks.splat(type.getShape(), f64, 0.0);
   Value kept = SelectOp::create(builder, values.getLoc(), mask, wide, none);
-  tasks.accumulate(tasks.sumAll(kept),
-                   tasks.declare(sum, tasks.scalarType(f64, true)));
+  tasks.accumulate(
+      tasks.sumAll(kept),
+      tasks.declare(PurposeAttr::get(tasks.getContext(), sum, term),
+                    tasks.scalarType(f64, true)));
 }
 
 /// Builds a mask that is true for elements of real samples, and false for those
@@ -59,18 +62,23 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   SmallVector<Value> outputs = tasks.inlineFunction(forward, arguments, false);
   llvm::append_range(outputs, fields);
   Objective values = tasks.inlineObjective(objective, outputs, false);
-  auto type = cast<RankedTensorType>(values.losses.getType());
   Operation *last = &*std::prev(builder.getInsertionPoint());
-  Value mask = buildMask(tasks, type.getShape());
-  Value losses =
-      MulOp::create(builder, objective.getLoc(), values.losses, values.weights);
-  addMasked(tasks, losses, mask, Purpose::evaluation_loss);
-  addMasked(tasks, values.divisors, mask, Purpose::evaluation_weight);
-  if (values.metric) {
-    // An evaluation divides the sums of losses and of the metric by the same
-    // sum of divisors.
+  const std::vector<LossTerm> &described = tasks.getLossTerms();
+  for (auto [index, term] : llvm::enumerate(values.terms)) {
+    StringRef name =
+        described.empty() ? StringRef() : StringRef(described[index].name);
+    auto type = cast<RankedTensorType>(term.losses.getType());
+    Value mask = buildMask(tasks, type.getShape());
+    Value losses =
+        MulOp::create(builder, objective.getLoc(), term.losses, term.weights);
+    addMasked(tasks, losses, mask, Purpose::evaluation_loss, name);
+    addMasked(tasks, term.divisors, mask, Purpose::evaluation_weight, name);
+    if (index > 0 || !values.metric)
+      continue;
+    // An evaluation divides the sums of the first term's losses and of the
+    // metric by the same sum of divisors.
     Value metric = MulOp::create(builder, objective.getLoc(), values.metric,
-                                 values.divisors);
+                                 term.divisors);
     addMasked(tasks, metric, mask, Purpose::evaluation_metric);
   }
   return last;

@@ -67,8 +67,13 @@ findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
       continue;
     VariableOp variable =
         tasks.lookup(gradient.getPurposeAttr().getOf().getValue());
-    leavesOfBlock[variable.getBlock()].push_back(
-        {variable, write.getCopy() ? write.getCopy() : variable.getCopy()});
+    TrainedLeaf leaf = {variable,
+                        write.getCopy() ? write.getCopy() : variable.getCopy()};
+    // Terms of the loss may have gradients of their own.
+    SmallVector<TrainedLeaf> &leaves = leavesOfBlock[variable.getBlock()];
+    if (!gradient.getPurposeAttr().getName() ||
+        !llvm::is_contained(leaves, leaf))
+      leaves.push_back(leaf);
   }
   return leavesOfBlock;
 }

@@ -32,8 +32,9 @@ StringRef hfta::getOriginName(Operation *op) {
 }
 
 TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
-    : module(module), job(job), symbols(module), variables(module),
-      builder(module.getContext()) {}
+    : module(module), job(job),
+      lossTerms(readLossTerms(module).value_or(std::vector<LossTerm>())),
+      symbols(module), variables(module), builder(module.getContext()) {}
 
 bool hfta::isFormedByGroups(VariableOp variable) {
   if (variable.getRole() != Role::result)
@@ -235,14 +236,21 @@ SmallVector<Value> TaskBuilder::inlineFunction(func::FuncOp function,
 Objective TaskBuilder::inlineObjective(func::FuncOp objective,
                                        ValueRange arguments, bool training) {
   SmallVector<Value> results = inlineFunction(objective, arguments, training);
-  Objective values = {results[0], results[1], results[1], {}, {}};
-  size_t next = 2;
+  Objective values;
+  size_t next = 0;
+  for (size_t i = 0; i < lossTerms.size(); ++i, next += 3)
+    values.terms.push_back(
+        {results[next], results[next + 1], results[next + 2]});
+  if (lossTerms.empty()) {
+    values.terms.push_back({results[0], results[1], results[1]});
+    next = 2;
+  }
   if (job.drawsTargets())
     values.drawnLosses = results[next++];
   if (!job.metric.empty() && next < results.size())
     values.metric = results[next++];
-  if (next < results.size())
-    values.divisors = results[next];
+  if (lossTerms.empty() && next < results.size())
+    values.terms.front().divisors = results[next];
   return values;
 }
 

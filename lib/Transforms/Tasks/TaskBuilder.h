@@ -11,6 +11,7 @@
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
+#include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Hfta/Support/TaskNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -27,13 +28,16 @@ struct TrainedLeaf {
   }
 };
 
-/// The values computed by @objective, with an element for each of the batch's
-/// losses.
+/// The values computed by @objective.
 struct Objective {
-  Value losses, weights;
-  Value divisors;    ///< the mean is divided by their sum; often the weights
+  /// A term of the loss, with an element for each of the batch's losses.
+  struct Term {
+    Value losses, weights;
+    Value divisors; ///< the mean is divided by their sum; often the weights
+  };
+  SmallVector<Term, 1> terms; ///< those of getLossTerms(), or the only one
   Value drawnLosses; ///< losses for drawn targets; null if none are drawn
-  Value metric;      ///< null if there is none
+  Value metric; ///< has the elements of the first term; null if there is none
 };
 
 class TaskBuilder {
@@ -42,6 +46,8 @@ public:
 
   ModuleOp getModule() { return module; }
   const Job &getJob() const { return job; }
+  /// Returns the terms of the loss; empty if it has one without a weight.
+  const std::vector<LossTerm> &getLossTerms() const { return lossTerms; }
   MLIRContext *getContext() { return builder.getContext(); }
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() { return module.getLoc(); }
@@ -126,6 +132,7 @@ private:
 
   ModuleOp module;
   const Job &job;
+  std::vector<LossTerm> lossTerms;
   SymbolTable symbols;
   VariableIndex variables;
   OpBuilder builder;

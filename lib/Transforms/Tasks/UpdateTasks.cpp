@@ -4,6 +4,7 @@
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Tasks/LossScale.h"
+#include "Tasks/LossTerms.h"
 #include "Tasks/LossWeight.h"
 #include "Tasks/TaskBuilder.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -158,10 +159,6 @@ void hfta::buildInitTasks(TaskBuilder &tasks) {
 // norm and update
 //===----------------------------------------------------------------------===//
 
-static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
-  return tasks.getVariables().lookupOf(variable, Purpose::gradient);
-}
-
 namespace {
 /// Reads each scalar of a task only once, so that values computed from it are
 /// also computed once for all parameters. With `only`, these copies alone use
@@ -190,25 +187,44 @@ private:
 
 } // namespace
 
-/// Reads the gradient of the step's mean loss. The divisor is chosen for each
-/// element, in the kernel that divides, where it takes no memory. If the
-/// gradient is reduced, it is chosen once, since a reduction would keep all
-/// divisors in memory.
-static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
-                          ScalarReads &scalars, Type elementType,
-                          bool isReduced) {
-  VariableOp variable = getGradient(tasks, leaf.variable);
-  Value gradient = tasks.castTo(
-      tasks.read(variable, leaf.copy, scalars.getOnly()), elementType);
-  if (!tasks.getVariables().lookup(Purpose::loss_weight))
+/// Reads a gradient, and divides it by a sum of losses' weights unless that is
+/// null. The divisor is chosen for each element, in the kernel that divides,
+/// where it takes no memory. If the gradient is reduced, it is chosen once,
+/// since a reduction would keep all divisors in memory.
+static Value readDivided(TaskBuilder &tasks, VariableOp variable,
+                         VariableOp divisorOf, std::optional<int64_t> copy,
+                         ScalarReads &scalars, Type elementType,
+                         bool isReduced) {
+  Value gradient =
+      tasks.castTo(tasks.read(variable, copy, scalars.getOnly()), elementType);
+  if (!divisorOf)
     return gradient;
-  Expression weight(
-      tasks.getBuilder(), variable.getLoc(),
-      tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType));
+  Expression weight(tasks.getBuilder(), variable.getLoc(),
+                    tasks.castTo(scalars.read(divisorOf, copy), elementType));
   ArrayRef<int64_t> shape = variable.getTensorType().getShape();
   Expression divisor = isReduced ? getGradientDivisor(weight).fill(shape)
                                  : getGradientDivisor(weight.fill(shape));
   return weight.at(gradient) / divisor;
+}
+
+/// Reads the gradient of the step's mean loss.
+static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
+                          ScalarReads &scalars, Type elementType,
+                          bool isReduced) {
+  const VariableIndex &variables = tasks.getVariables();
+  const std::vector<LossTerm> &terms = tasks.getLossTerms();
+  SmallVector<PartOfTerms> parts;
+  for (VariableOp variable : getGradients(tasks, leaf.variable)) {
+    ArrayRef<int64_t> own = getTerms(variable);
+    StringRef term =
+        own.empty() ? StringRef() : StringRef(terms[own.front()].name);
+    parts.push_back({SmallVector<int64_t, 1>(own),
+                     readDivided(tasks, variable,
+                                 variables.lookup(Purpose::loss_weight, term),
+                                 leaf.copy, scalars, elementType, isReduced)});
+  }
+  return terms.empty() ? parts.front().value
+                       : addParts(tasks, /*begin=*/{}, parts, leaf.copy);
 }
 
 static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
@@ -241,7 +257,6 @@ public:
 
   void build() {
     RankedTensorType type = variable.getTensorType();
-    VariableOp gradientVariable = getGradient(tasks, variable);
     const Precision &precision = tasks.getJob().precision;
     computed = getWider(stored, tasks.getFloatType(precision.compute));
     for (StringRef name : {precision.gradients, precision.state})
@@ -254,11 +269,12 @@ public:
           tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
     }
+    findCounts();
     updateParameter();
-    tasks.write(tasks.splat(type.getShape(),
-                            gradientVariable.getTensorType().getElementType(),
-                            0.0),
-                gradientVariable, leaf.copy, scalars.getOnly());
+    for (VariableOp written : getGradients(tasks, variable))
+      tasks.write(tasks.splat(type.getShape(),
+                              written.getTensorType().getElementType(), 0.0),
+                  written, leaf.copy, scalars.getOnly());
   }
 
 private:
@@ -304,11 +320,25 @@ private:
     if (owners.all())
       state.removeOnlyAttr();
   }
-  /// Writes a variable's new value in its stored type. In a step that a copy
-  /// skips, because its gradients have overflowed, the old value stays.
+  /// Finds whether terms of the loss that reach the parameter count.
+  void findCounts() {
+    SmallVector<int64_t> terms;
+    for (VariableOp own : getGradients(tasks, variable))
+      llvm::append_range(terms, getTerms(own));
+    if (!terms.empty())
+      counts = buildCounts(tasks, terms, leaf.copy);
+  }
+  /// Writes a variable's new value in its stored type. The old value stays in a
+  /// step that a copy skips, because its gradients have overflowed, and where
+  /// no term of the loss that reaches the parameter counts.
   void change(VariableOp changed, Value value) {
     RankedTensorType type = changed.getTensorType();
     Value next = tasks.castTo(value, type.getElementType());
+    if (counts) {
+      Expression now(builder, variable.getLoc(),
+                     tasks.read(changed, leaf.copy));
+      next = now.at(counts).fill(type.getShape()).select(now.at(next), now);
+    }
     if (!tasks.getJob().lossScale.empty()) {
       Expression scale(builder, variable.getLoc(), scalar(Purpose::clip_scale));
       Expression now = scale.at(read(changed));
@@ -383,6 +413,8 @@ private:
   /// computed. None of the operands is rounded to the latter.
   FloatType stored, computed;
   Value parameter, gradient;
+  /// Whether a copy's parameter is updated; null: always.
+  Value counts;
 };
 } // namespace
 
@@ -424,18 +456,49 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
 }
 
+/// Builds the mean of a step's losses, or of one term of them, and writes it.
+/// Without a sum of weights, the loss is already divided.
+static Value buildMean(TaskBuilder &tasks, StringRef term) {
+  const VariableIndex &variables = tasks.getVariables();
+  Type f64 = tasks.getBuilder().getF64Type();
+  Value mean =
+      tasks.castTo(tasks.read(variables.lookup(Purpose::loss, term)), f64);
+  if (VariableOp weight = variables.lookup(Purpose::loss_weight, term))
+    mean = DivOp::create(tasks.getBuilder(), tasks.getLoc(), mean,
+                         tasks.castTo(tasks.read(weight), f64));
+  tasks.write(mean, tasks.declare(PurposeAttr::get(tasks.getContext(),
+                                                   Purpose::mean_loss, term),
+                                  tasks.scalarType(f64, true)));
+  return mean;
+}
+
 /// Builds the mean loss, if tasks have added up the sums of losses and of
 /// weights.
 void hfta::buildReportTask(TaskBuilder &tasks) {
-  if (!tasks.getVariables().lookup(Purpose::loss_weight))
+  const VariableIndex &variables = tasks.getVariables();
+  const std::vector<LossTerm> &terms = tasks.getLossTerms();
+  bool isDivided = terms.empty() ? !variables.lookup(Purpose::loss_weight)
+                                 : bool(variables.lookup(Purpose::loss));
+  if (isDivided)
     return;
   tasks.startTask(parts::kReport, -1);
-  OpBuilder &builder = tasks.getBuilder();
-  Type f64 = builder.getF64Type();
-  Value loss = tasks.castTo(tasks.read(Purpose::loss), f64);
-  Value weight = tasks.castTo(tasks.read(Purpose::loss_weight), f64);
-  tasks.write(DivOp::create(builder, tasks.getLoc(), loss, weight),
-              tasks.declare(Purpose::mean_loss, tasks.scalarType(f64, true)));
+  if (terms.empty()) {
+    buildMean(tasks, {});
+    return;
+  }
+  SmallVector<PartOfTerms> parts;
+  for (auto [index, term] : llvm::enumerate(terms)) {
+    Value mean = buildMean(tasks, term.name);
+    if (Value weight = readTermWeight(tasks, index))
+      mean =
+          MulOp::create(tasks.getBuilder(), tasks.getLoc(), mean,
+                        tasks.castTo(weight, tasks.getBuilder().getF64Type()));
+    parts.push_back({{static_cast<int64_t>(index)}, mean});
+  }
+  tasks.write(
+      addParts(tasks, /*begin=*/{}, parts),
+      tasks.declare(Purpose::mean_loss,
+                    tasks.scalarType(tasks.getBuilder().getF64Type(), true)));
 }
 
 void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,

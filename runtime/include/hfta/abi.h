@@ -138,6 +138,8 @@
   M(s, skipped)                                                                \
   M(s, retried)                                                                \
   M(s, kept) M(s, accumulations) M(s, loss_scale) M(s, skipped_steps)
+#define HFTA_ABI_LOSS_TERM(M, s)                                               \
+  M(s, name) M(s, loss) M(s, weight) M(s, loss_sum) M(s, loss_weight)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \
@@ -225,7 +227,10 @@
   M(s, input_count)                                                            \
   M(s, output_count)                                                           \
   M(s, setting_count)                                                          \
+  M(s, loss_term_count)                                                        \
+  M(s, reserved)                                                               \
   M(s, roles)                                                                  \
+  M(s, loss_terms)                                                             \
   M(s, models)                                                                 \
   M(s, model_of_copy)                                                          \
   M(s, arena_bytes)                                                            \
@@ -264,6 +269,7 @@
   STRUCT(hfta_data_field, HFTA_ABI_DATA_FIELD)                                 \
   STRUCT(hfta_port, HFTA_ABI_PORT)                                             \
   STRUCT(hfta_roles, HFTA_ABI_ROLES)                                           \
+  STRUCT(hfta_loss_term, HFTA_ABI_LOSS_TERM)                                   \
   STRUCT(hfta_export_template, HFTA_ABI_EXPORT_TEMPLATE)                       \
   STRUCT(hfta_model, HFTA_ABI_MODEL)                                           \
   STRUCT(hfta_search_setting, HFTA_ABI_SEARCH_SETTING)                         \

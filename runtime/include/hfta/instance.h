@@ -64,6 +64,17 @@ typedef struct hfta_update_report {
 hfta_update_report hfta_instance_report(const hfta_instance *instance,
                                         int64_t copy);
 
+/// Returns the mean of a term of the loss over one copy's last step, before the
+/// update and without the term's weight. `term` is an index into
+/// hfta_program.loss_terms.
+double hfta_instance_term_loss(const hfta_instance *instance, int64_t copy,
+                               uint32_t term);
+
+/// Returns the mean of a term of the loss over one copy's last evaluation,
+/// without the term's weight.
+double hfta_instance_term_mean(const hfta_instance *instance, int64_t copy,
+                               uint32_t term);
+
 /// Returns the number that the next update of a copy uses, by its schedule, for
 /// a row of hfta_program.scheduled_numbers; NaN if there is no such row. A
 /// preconditioner's damping is row 0.

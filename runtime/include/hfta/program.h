@@ -515,7 +515,8 @@ typedef struct hfta_roles {
   uint32_t seed;          ///< one i64 per copy: seed of random numbers
   uint32_t loss; ///< one real per copy: mean loss over the step's micro-batches
   uint32_t loss_sum; ///< one f64 per copy: sum of the losses of a batch's real
-                     ///< elements, without padding
+                     ///< elements, without padding; of a loss of several terms,
+                     ///< those of the first one
   /// One f64 per copy: sum of the weights of these elements.
   uint32_t loss_weight;
   /// One f64 per copy: sum of the metric over these elements.
@@ -538,6 +539,18 @@ typedef struct hfta_roles {
   /// their gradients weren't finite.
   uint32_t skipped_steps;
 } hfta_roles;
+
+/// A term of a loss that is a sum of weighted terms. The members are indices
+/// into hfta_program.tensors.
+typedef struct hfta_loss_term {
+  const char *name; ///< such as "l1"
+  uint32_t loss;    ///< one real per copy: the term's mean over a step
+  uint32_t weight;  ///< one real per copy: what the term is multiplied by;
+                    ///< UINT32_MAX: 1
+  // One f64 per copy: sums over a batch's real elements.
+  uint32_t loss_sum;
+  uint32_t loss_weight; ///< sum of the weights of these elements
+} hfta_loss_term;
 
 /// An inference model without weights, which an export completes with one
 /// copy's tensors: `header` is a serialized ONNX ModelProto without its graph,
@@ -627,7 +640,10 @@ typedef struct hfta_program {
   uint32_t input_count;
   uint32_t output_count;
   uint32_t setting_count;
+  uint32_t loss_term_count; ///< 0: the loss has one term without a weight
+  uint32_t reserved;
   hfta_roles roles;
+  const hfta_loss_term *loss_terms;
   const hfta_model *models;
   const uint32_t *model_of_copy; ///< for each copy, an index into `models`
   uint64_t arena_bytes; ///< size of a worker's arena, in which all FETCHes find

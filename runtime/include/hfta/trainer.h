@@ -91,7 +91,8 @@ typedef struct hfta_train_result {
   int64_t steps;    ///< total number of steps done
   double *train_losses; ///< mean losses over the last epoch
   /// Mean losses and metrics over the validation data, by the last evaluation;
-  /// NULL: not evaluated, or no metric.
+  /// NULL: not evaluated, or no metric. Losses of an evaluation are one value
+  /// per copy, then those of each of hfta_program.loss_terms.
   double *validation_losses, *validation_metrics;
   /// With `keep best`, the step of each copy's best weights, 0 if it has none,
   /// so that its last ones count; and what these weights reach on the

@@ -49,11 +49,13 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
                     const int64_t *best_steps) {
   const hfta_program *program = invocation->program;
   size_t copies = (size_t)program->copies;
-  double *losses = calloc(copies, sizeof(double));
+  double *losses = hfta_allocate_losses(program);
   double *metrics = calloc(copies, sizeof(double));
   hfta_status status = HFTA_UNSUPPORTED;
   if (losses && metrics)
     status = measure(instance, chosen, data_root, validates, losses, metrics);
+  if (status == HFTA_OK)
+    hfta_take_terms(instance, losses);
   int code = (int)status;
   if (status == HFTA_OK && hfta_is_first_rank(invocation) && trial >= 0) {
     print_trial(program, trial, validates, losses, metrics);

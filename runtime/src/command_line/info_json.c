@@ -103,6 +103,13 @@ static void put_job(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_put_string(writer, "schedule",
                        hfta_number_schedule_name(program->learning_rate.kind));
   put_scheduled(writer, program);
+  if (program->loss_term_count > 0) {
+    hfta_json_key(writer, "loss_terms");
+    hfta_json_begin_array(writer);
+    for (uint32_t i = 0; i < program->loss_term_count; ++i)
+      hfta_json_string(writer, program->loss_terms[i].name);
+    hfta_json_end_array(writer);
+  }
   hfta_json_put_string(writer, "metric", program->metric);
   hfta_json_put_string(writer, "cpu_features", program->cpu_features);
   if (program->validation.minutes > 0) {

@@ -106,6 +106,11 @@ static void add_evaluation(const hfta_program *program, column *columns,
   snprintf(name, sizeof(name), "%s loss", data);
   if (losses)
     add_column(columns, count, name, losses, NUMBER);
+  for (uint32_t i = 0; losses && i < program->loss_term_count; ++i) {
+    snprintf(name, sizeof(name), "%s %.45s", data, program->loss_terms[i].name);
+    add_column(columns, count, name, losses + (1 + i) * program->copies,
+               NUMBER);
+  }
   snprintf(name, sizeof(name), "%s %.45s", data, program->metric);
   if (metrics)
     add_column(columns, count, name, metrics, METRIC);

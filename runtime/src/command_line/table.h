@@ -16,6 +16,7 @@ typedef struct hfta_results {
   /// The steps of copies' best weights, whose results the following columns
   /// have; a copy with 0 has its last weights. Left out if all are 0.
   const int64_t *best_steps;
+  // Behind these losses are those of each of hfta_program.loss_terms.
   const double *validation_losses, *validation_metrics;
   const double *test_losses, *test_metrics;
   // The following columns are left out if all their values are 0.

@@ -19,14 +19,21 @@
 
 static hfta_status allocate_tables(hfta_instance *instance) {
   size_t copies = (size_t)instance->program->copies;
+  size_t terms = instance->program->loss_term_count;
+  size_t results = HFTA_RESULTS + 2 * terms;
   instance->live = calloc(copies, sizeof(int32_t));
   instance->is_live = calloc(copies, sizeof(bool));
-  instance->sums = calloc(3 * copies, sizeof(double));
-  instance->results = calloc(HFTA_RESULTS * copies, sizeof(double));
+  instance->sums = calloc(results * copies, sizeof(double));
+  instance->results = calloc(results * copies, sizeof(double));
+  instance->result_tensors = calloc(results, sizeof(uint32_t));
+  instance->term_losses = calloc(terms * copies + 1, sizeof(double));
+  instance->term_means = calloc(terms * copies + 1, sizeof(double));
   instance->reports = calloc(copies, sizeof(*instance->reports));
   instance->forced_rates = calloc(copies, sizeof(double));
   if (!instance->live || !instance->is_live || !instance->sums ||
-      !instance->results || !instance->reports || !instance->forced_rates)
+      !instance->results || !instance->result_tensors ||
+      !instance->term_losses || !instance->term_means || !instance->reports ||
+      !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   for (size_t copy = 0; copy < copies; ++copy) {
@@ -377,6 +384,9 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->sums);
   if (!keeps_memory)
     free(instance->results);
+  free(instance->result_tensors);
+  free(instance->term_losses);
+  free(instance->term_means);
   free(instance->reports);
   free(instance->forced_rates);
   free(instance->hyper_parameters);

@@ -12,9 +12,10 @@
 #include <math.h>
 #include <pthread.h>
 
-/// The most results per copy that a schedule leaves for the host: after a step
-/// its loss and the values of hfta_update_report, after an evaluation three
-/// sums.
+/// The most results per copy that a schedule leaves for the host, besides the
+/// terms of the loss: after a step its loss and the values of
+/// hfta_update_report, after an evaluation three sums. Each term adds up to two
+/// results.
 enum { HFTA_RESULTS = 7 };
 
 struct hfta_instance {
@@ -44,9 +45,12 @@ struct hfta_instance {
                          ///< which the next call clears first
   int64_t accumulations; ///< number of accumulations since the last
                          ///< update
-  double *sums;    ///< three sums per copy, over the batches of an evaluation
-  double *results; ///< up to HFTA_RESULTS results per copy, of the last step or
-                   ///< batch
+  double *sums;          ///< sums per copy, over the batches of an evaluation
+  double *results;       ///< results per copy, of the last step or batch
+  uint32_t *result_tensors; ///< the tensors of these results
+  /// For each copy the terms of the loss: those of the last step, and of the
+  /// last evaluation.
+  double *term_losses, *term_means;
   hfta_update_report *reports; ///< one report per copy, of its last update
   double *forced_rates; ///< learning rates that the user has set, one per copy;
                         ///< NaN: the schedule's rate holds

@@ -202,21 +202,25 @@ static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
 }
 
 /// The results of a step for each copy: its loss, then those values of
-/// hfta_update_report that the program has.
+/// hfta_update_report that the program has, then the terms of the loss.
 typedef struct step_results {
+  int64_t reported; ///< number of the loss and the values of the report
   int64_t count;
-  uint32_t roles[HFTA_RESULTS];
   size_t members[HFTA_RESULTS]; ///< for each result but the loss, the offset of
                                 ///< its member in hfta_update_report
 } step_results;
 
-static step_results list_results(const hfta_program *program, bool updates) {
+/// Lists the results, and their tensors in `instance->result_tensors`.
+static step_results list_results(const hfta_instance *instance, bool updates) {
+  const hfta_program *program = instance->program;
   const hfta_roles *roles = &program->roles;
-  step_results results = {.count = 1, .roles = {roles->loss}};
+  uint32_t *tensors = instance->result_tensors;
+  step_results results = {.count = 1};
+  tensors[0] = roles->loss;
   // The members of hfta_roles and of hfta_update_report have the same names.
 #define REPORTED(name)                                                         \
   if (updates && roles->name != UINT32_MAX) {                                  \
-    results.roles[results.count] = roles->name;                                \
+    tensors[results.count] = roles->name;                                      \
     results.members[results.count++] = offsetof(hfta_update_report, name);     \
   }
   REPORTED(kl_scale)
@@ -226,12 +230,15 @@ static step_results list_results(const hfta_program *program, bool updates) {
   REPORTED(loss_scale)
   REPORTED(skipped_steps)
 #undef REPORTED
+  results.reported = results.count;
+  for (uint32_t i = 0; i < program->loss_term_count; ++i)
+    tensors[results.count++] = program->loss_terms[i].loss;
   return results;
 }
 
 /// Returns whether updates leave a report.
 static bool has_report(const hfta_instance *instance) {
-  return list_results(instance->program, /*updates=*/true).count > 1;
+  return list_results(instance, /*updates=*/true).reported > 1;
 }
 
 void hfta_instance_clear_losses(const hfta_instance *instance, double *losses) {
@@ -245,8 +252,10 @@ void hfta_instance_clear_losses(const hfta_instance *instance, double *losses) {
 static hfta_status get_step(hfta_instance *instance,
                             const hfta_schedule_call *call, bool updates,
                             double *losses) {
-  step_results results = list_results(instance->program, updates);
-  hfta_status status = get_results(instance, results.roles, results.count);
+  step_results results = list_results(instance, updates);
+  hfta_status status =
+      get_results(instance, instance->result_tensors, results.count);
+  const int64_t terms = results.count - results.reported;
   bool is_part = call && call->copies;
   const int32_t *copies = is_part ? call->copies : instance->live;
   int64_t copy_count = is_part ? call->copy_count : instance->live_count;
@@ -256,8 +265,11 @@ static hfta_status get_step(hfta_instance *instance,
     if (losses)
       losses[copy] = own[0];
     char *report = (char *)&instance->reports[copy];
-    for (int64_t j = 1; j < results.count; ++j)
+    for (int64_t j = 1; j < results.reported; ++j)
       memcpy(report + results.members[j], &own[j], sizeof(double));
+    if (terms > 0)
+      memcpy(&instance->term_losses[copy * terms], own + results.reported,
+             sizeof(double) * (size_t)terms);
   }
   return status;
 }
@@ -340,14 +352,20 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
 // Evaluation and inference
 //===----------------------------------------------------------------------===//
 
-/// The number of sums per copy in an evaluation: of losses, of their weights,
-/// and of the metric.
-enum { SUMS = 3 };
-
-static void get_roles(const hfta_program *program, uint32_t roles[SUMS]) {
-  roles[0] = program->roles.loss_sum;
-  roles[1] = program->roles.loss_weight;
-  roles[2] = program->roles.metric_sum;
+/// Lists the tensors of an evaluation's sums in `instance->result_tensors`, and
+/// returns their number: sums of losses, of their weights, and of the metric,
+/// then the first two for each term of the loss.
+static int64_t list_sums(const hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  uint32_t *tensors = instance->result_tensors;
+  *tensors++ = program->roles.loss_sum;
+  *tensors++ = program->roles.loss_weight;
+  *tensors++ = program->roles.metric_sum;
+  for (uint32_t i = 0; i < program->loss_term_count; ++i) {
+    *tensors++ = program->loss_terms[i].loss_sum;
+    *tensors++ = program->loss_terms[i].loss_weight;
+  }
+  return tensors - instance->result_tensors;
 }
 
 hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
@@ -357,7 +375,8 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
                      "'%s' was compiled without evaluation: the job had no "
                      "loss",
                      program->name);
-  memset(instance->sums, 0, sizeof(double) * SUMS * (size_t)program->copies);
+  memset(instance->sums, 0,
+         sizeof(double) * (size_t)(list_sums(instance) * program->copies));
   reset_scheduled_numbers(instance);
   return HFTA_OK;
 }
@@ -365,13 +384,12 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
 /// Adds the last batch's results to the sums of the evaluation, for the copies
 /// of the current turn.
 static hfta_status add_sums(hfta_instance *instance) {
-  uint32_t roles[SUMS];
-  get_roles(instance->program, roles);
+  int64_t count = list_sums(instance);
   hfta_turn turn = hfta_instance_turn(instance);
-  hfta_status status = get_results(instance, roles, SUMS);
+  hfta_status status = get_results(instance, instance->result_tensors, count);
   for (int64_t i = 0; status == HFTA_OK && i < turn.copies; ++i)
-    for (int j = 0; j < SUMS; ++j) {
-      int64_t place = SUMS * instance->live[turn.first + i] + j;
+    for (int64_t j = 0; j < count; ++j) {
+      int64_t place = count * instance->live[turn.first + i] + j;
       instance->sums[place] += instance->results[place];
     }
   return status;
@@ -401,13 +419,50 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
   return status == HFTA_OK ? add_sums(instance) : status;
 }
 
+/// Returns the sum of the terms' means of one copy, each times its weight. A
+/// term of weight 0 is left out, even if its mean isn't finite. `sums` has the
+/// two sums of each term.
+static double add_terms(const hfta_instance *instance, int64_t copy,
+                        const double *sums) {
+  const hfta_program *program = instance->program;
+  double *means = &instance->term_means[copy * program->loss_term_count];
+  double total = 0;
+  for (uint32_t i = 0; i < program->loss_term_count; ++i) {
+    uint32_t tensor = program->loss_terms[i].weight;
+    double weight = tensor == UINT32_MAX
+                        ? 1
+                        : hfta_instance_get_real(instance, tensor, copy);
+    means[i] = sums[2 * i] / sums[2 * i + 1];
+    if (weight != 0)
+      total += weight * means[i];
+  }
+  return total;
+}
+
+double hfta_instance_term_loss(const hfta_instance *instance, int64_t copy,
+                               uint32_t term) {
+  uint32_t terms = instance->program->loss_term_count;
+  return hfta_instance_part_of(instance, copy)
+      ->term_losses[copy * terms + term];
+}
+
+double hfta_instance_term_mean(const hfta_instance *instance, int64_t copy,
+                               uint32_t term) {
+  uint32_t terms = instance->program->loss_term_count;
+  return hfta_instance_part_of(instance, copy)->term_means[copy * terms + term];
+}
+
 hfta_status hfta_instance_evaluate_end(hfta_instance *instance, double *losses,
                                        double *metrics) {
   const hfta_program *program = instance->program;
+  const int64_t count = list_sums(instance);
   for (int64_t copy = 0; copy < program->copies; ++copy) {
-    const double *sums = &instance->sums[SUMS * copy];
+    const double *sums = &instance->sums[count * copy];
+    double loss = program->loss_term_count > 0
+                      ? add_terms(instance, copy, sums + 3)
+                      : sums[0] / sums[1];
     if (losses)
-      losses[copy] = sums[0] / sums[1];
+      losses[copy] = loss;
     if (metrics)
       metrics[copy] = sums[2] / sums[1];
   }

@@ -13,7 +13,8 @@ typedef struct hfta_epoch_results {
   double seconds;             ///< how long the epoch took, without evaluations
   const double *train_losses; ///< means over the epoch
   // The following arrays are NULL if the data weren't evaluated after this
-  // epoch; metrics are NULL too if the job has none.
+  // epoch; metrics are NULL too if the job has none. Behind the losses are
+  // those of each of hfta_program.loss_terms.
   const double *validation_losses, *validation_metrics;
   const double *eval_losses, *eval_metrics; ///< results on the test data
   const int64_t *best_steps; ///< the steps of the weights that have results on

@@ -8,6 +8,21 @@
 #include "training/team.h"
 #include "workload/whole_batches.h"
 
+#include <stdlib.h>
+
+double *hfta_allocate_losses(const hfta_program *program) {
+  return calloc((size_t)program->copies * (1 + program->loss_term_count),
+                sizeof(double));
+}
+
+void hfta_take_terms(const hfta_instance *instance, double *losses) {
+  const hfta_program *program = instance->program;
+  for (uint32_t term = 0; term < program->loss_term_count; ++term)
+    for (int64_t copy = 0; copy < program->copies; ++copy)
+      losses[(1 + term) * program->copies + copy] =
+          hfta_instance_term_mean(instance, copy, term);
+}
+
 /// Evaluates all batches for the copies of the instance's current turn.
 static hfta_status evaluate_turn(hfta_instance *instance,
                                  const hfta_dataset *dataset,

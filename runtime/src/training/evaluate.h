@@ -20,6 +20,13 @@ hfta_status hfta_refuse_folds(const hfta_program *program, hfta_error *error);
 hfta_status hfta_evaluate_fold(hfta_instance *instance, const char *data_root,
                                int64_t fold, double *losses, double *metrics);
 
+/// Allocates losses of an evaluation: one value per copy, then those of each
+/// term of the loss. Returns NULL if there isn't enough memory.
+double *hfta_allocate_losses(const hfta_program *program);
+
+/// Writes the terms of the last evaluation behind the losses in such an array.
+void hfta_take_terms(const hfta_instance *instance, double *losses);
+
 /// Evaluates all copies on the data set. `losses` and `metrics` get one value
 /// per copy; either may be NULL. `should_stop` (may be NULL) is called after
 /// every batch; if it returns true, `*stopped` becomes true and no results are

@@ -235,6 +235,19 @@ static void write_reports(hfta_json_writer *writer, const hfta_log *log,
   hfta_json_end_array(writer);
 }
 
+/// Writes the terms of the loss of some copies, unless they are NULL.
+static void write_terms(hfta_json_writer *writer, const hfta_log *log,
+                        const char *prefix, const double *terms,
+                        const bool *live) {
+  const hfta_program *program = log->program;
+  char name[128];
+  for (uint32_t i = 0; terms && i < program->loss_term_count; ++i) {
+    snprintf(name, sizeof(name), "%sloss_%s", prefix,
+             program->loss_terms[i].name);
+    write_numbers_of(writer, log, name, terms + i * program->copies, live);
+  }
+}
+
 /// Writes the numbers that follow schedules: the damping beside the rates, all
 /// others in an object, since their names may be those of other values.
 static void write_scheduled(hfta_json_writer *writer, const hfta_log *log,
@@ -259,8 +272,8 @@ static void write_scheduled(hfta_json_writer *writer, const hfta_log *log,
 }
 
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
-                          const double *losses, const double *rates,
-                          const double *scheduled,
+                          const double *losses, const double *terms,
+                          const double *rates, const double *scheduled,
                           const hfta_update_report *reports,
                           hfta_error *error) {
   if (!log->file)
@@ -270,6 +283,7 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
   hfta_json_put_integer(&writer, "step", step);
   hfta_json_put_integer(&writer, "epoch", epoch);
   write_numbers(&writer, log, "loss", losses);
+  write_terms(&writer, log, "", terms, log->span.live);
   write_numbers(&writer, log, "lr", rates);
   write_scheduled(&writer, log, scheduled);
   if (log->program->roles.kl_scale != UINT32_MAX) {
@@ -311,6 +325,9 @@ static void write_evaluation(hfta_json_writer *writer, const hfta_log *log,
   snprintf(name, sizeof(name), "%s_loss", data);
   if (losses)
     write_numbers_of(writer, log, name, losses, live);
+  snprintf(name, sizeof(name), "%s_", data);
+  if (losses)
+    write_terms(writer, log, name, losses + log->program->copies, live);
   snprintf(name, sizeof(name), "%s_%s", data, log->program->metric);
   if (metrics)
     write_numbers_of(writer, log, name, metrics, live);

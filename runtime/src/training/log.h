@@ -72,12 +72,13 @@ bool hfta_log_lacks_epoch(const hfta_log *log);
 /// resumed. Then writes the start event.
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error);
 
-/// Writes a step event. Arrays have one element per copy; `reports` are those
-/// of the step's update; `scheduled` holds the numbers of
-/// hfta_program.scheduled_numbers, for each of them one per copy.
+/// Writes a step event. Arrays have one element per copy, `terms` those of each
+/// term of the loss, one after the other; `reports` are those of the step's
+/// update; `scheduled` holds the numbers of hfta_program.scheduled_numbers, for
+/// each of them one per copy.
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
-                          const double *losses, const double *rates,
-                          const double *scheduled,
+                          const double *losses, const double *terms,
+                          const double *rates, const double *scheduled,
                           const hfta_update_report *reports, hfta_error *error);
 
 /// Writes how often a preconditioner has skipped statistics, retried inverses,

@@ -277,6 +277,7 @@ hfta_status hfta_train(hfta_instance *instance,
   free(self.rates);
   free(self.scheduled);
   free(self.reports);
+  free(self.terms);
   return status;
 }
 

@@ -24,7 +24,7 @@ static hfta_status allocate(hfta_trainer *self, double **losses,
   size_t copies = (size_t)self->program->copies;
   bool has_metric = *self->program->metric != 0;
   if (!*losses)
-    *losses = calloc(copies, sizeof(double));
+    *losses = hfta_allocate_losses(self->program);
   if (!*metrics && has_metric)
     *metrics = calloc(copies, sizeof(double));
   return *losses && (*metrics || !has_metric)
@@ -43,9 +43,12 @@ static hfta_status evaluate(hfta_trainer *self, const hfta_dataset *dataset,
   // The memory plan contains the buffers of a single feed. The next step starts
   // the training's feed again.
   hfta_trainer_stop_feed(&self->feeding);
-  if (self->parts)
-    return hfta_trainer_evaluate_parts(self, dataset, *losses, *metrics,
-                                       stopped);
+  if (self->parts) {
+    status =
+        hfta_trainer_evaluate_parts(self, dataset, *losses, *metrics, stopped);
+    hfta_take_terms(self->instance, *losses);
+    return status;
+  }
   *stopped = !hfta_fleet_begin(self->options->model, HFTA_UNIT_EVALUATION);
   if (*stopped)
     return HFTA_OK;
@@ -53,6 +56,7 @@ static hfta_status evaluate(hfta_trainer *self, const hfta_dataset *dataset,
       self->instance, dataset, *losses, *metrics,
       hfta_team_is_alone(&self->team) ? self->options->should_stop : NULL,
       self->options->should_stop_argument, stopped);
+  hfta_take_terms(self->instance, *losses);
   hfta_fleet_pass(self->options->model, 0);
   return status;
 }

@@ -58,7 +58,9 @@ typedef struct hfta_trainer {
   /// hfta_program.scheduled_numbers, one per copy.
   double *scheduled;
   hfta_update_report *reports; ///< the reports of the last update, one per copy
-  hfta_standings standings;    ///< open if `follows`
+  double *terms; ///< terms of the loss in the last step: for each term one
+                 ///< number per copy
+  hfta_standings standings; ///< open if `follows`
   hfta_plateaus plateaus;
   bool follows;           ///< whether there is patience, a limit of minutes,
                           ///< `keeps_best`, or a schedule `plateau`

@@ -13,14 +13,17 @@ bool hfta_trainer_follow_reports(hfta_trainer *self) {
   self->reports = calloc(copies, sizeof(*self->reports));
   self->scheduled = calloc(copies * self->program->scheduled_number_count + 1,
                            sizeof(*self->scheduled));
+  self->terms =
+      calloc(copies * self->program->loss_term_count + 1, sizeof(double));
   if (!hfta_trainer_preconditions(self))
-    return self->reports && self->scheduled;
+    return self->reports && self->scheduled && self->terms;
   hfta_train_result *result = self->result;
   result->skipped_statistics = calloc(copies, sizeof(double));
   result->retried_inverses = calloc(copies, sizeof(double));
   result->kept_inverses = calloc(copies, sizeof(double));
-  return self->reports && self->scheduled && result->skipped_statistics &&
-         result->retried_inverses && result->kept_inverses;
+  return self->reports && self->scheduled && self->terms &&
+         result->skipped_statistics && result->retried_inverses &&
+         result->kept_inverses;
 }
 
 void hfta_trainer_take_scheduled(hfta_trainer *self,
@@ -35,6 +38,10 @@ void hfta_trainer_take_scheduled(hfta_trainer *self,
 hfta_status hfta_trainer_take_reports(hfta_trainer *self, int64_t step) {
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
     self->reports[copy] = hfta_instance_report(self->instance, copy);
+  for (uint32_t term = 0; term < self->program->loss_term_count; ++term)
+    for (int64_t copy = 0; copy < self->program->copies; ++copy)
+      self->terms[term * self->program->copies + copy] =
+          hfta_instance_term_loss(self->instance, copy, term);
   if (!hfta_trainer_preconditions(self))
     return HFTA_OK;
   const bool *live = hfta_instance_live(self->instance);

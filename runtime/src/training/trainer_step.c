@@ -73,8 +73,9 @@ hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
   if (status == HFTA_OK && (step == 1 || step == self->total_steps ||
                             step % hfta_trainer_log_every(self) == 0))
     status = hfta_trainer_after_logging(
-        self, hfta_log_step(self->log, step, epoch, losses, self->rates,
-                            self->scheduled, self->reports, self->error));
+        self,
+        hfta_log_step(self->log, step, epoch, losses, self->terms, self->rates,
+                      self->scheduled, self->reports, self->error));
   hfta_progress_step(&self->progress, step, epoch, losses);
   return status;
 }

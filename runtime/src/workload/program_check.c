@@ -142,6 +142,14 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
           program, program->hyper_parameters[number->hyper_parameter].name,
           number->tensor, false, error);
   }
+  for (uint32_t i = 0; i < program->loss_term_count; ++i) {
+    const hfta_loss_term *term = &program->loss_terms[i];
+    const uint32_t tensors[] = {term->loss, term->weight, term->loss_sum,
+                                term->loss_weight};
+    for (size_t j = 0; j < sizeof(tensors) / sizeof(*tensors); ++j)
+      if (status == HFTA_OK)
+        status = check_role(program, term->name, tensors[j], false, error);
+  }
   return status;
 }
 

@@ -348,6 +348,39 @@ hint: outputs are: 'output'
 )");
 }
 
+TEST(JobErrors, TermsOfLosses) {
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)", "mse(net, 0) - l1(net, 0)"),
+      R"(job.hfta:11:20: error: a loss is a sum of losses, each of which may have a weight as a factor
+  loss mse(net, 0) - l1(net, 0)
+                   ^
+hint: for example mse(net, y) + 0.1 * l1(net, 0); a weight may be negative
+)");
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)", "0.1 * 2"),
+      R"(job.hfta:11:12: error: a loss is a sum of losses, each of which may have a weight as a factor
+  loss 0.1 * 2
+           ^
+hint: for example mse(net, y) + 0.1 * l1(net, 0); a weight may be negative
+)");
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)", "mse(net, 0) + true * l1(net, 0)"),
+      R"(job.hfta:11:27: error: a loss is a sum of losses, each of which may have a weight as a factor
+  loss mse(net, 0) + true * l1(net, 0)
+                          ^
+hint: for example mse(net, y) + 0.1 * l1(net, 0); a weight may be negative
+)");
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)",
+                R"(mse(net, 0) + l1(net, 0)
+  precondition kfac)"),
+      R"(job.hfta:12:3: error: 'precondition' needs a loss of one term, without a weight
+  precondition kfac
+  ^~~~~~~~~~~~~~~~~
+hint: kfac's factors are second moments of the gradients of one loss
+)");
+}
+
 TEST(JobErrors, UnknownMetric) {
   EXPECT_EQ(getErrors("batch = 8",
                       R"(batch = 8

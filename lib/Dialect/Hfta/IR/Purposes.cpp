@@ -8,11 +8,17 @@ using namespace mlir::hfta;
 
 namespace {
 /// The keys that distinguish the variables of one purpose.
-enum Keys : uint8_t { Nothing = 0, Name = 1, Variable = 2, Both = 3 };
+enum Keys : uint8_t {
+  Nothing = 0,
+  Name = 1,
+  Variable = 2,
+  Both = 3,
+  Term = 4 ///< the name of a term of the loss, which may be left out
+};
 
 struct PurposeInfo {
   Role role;
-  Keys keys;
+  uint8_t keys;
   /// The name of such a variable for users, to which its keys are appended. If
   /// it is empty, the name consists of the keys.
   StringLiteral text;
@@ -42,15 +48,15 @@ static PurposeInfo getInfo(Purpose purpose) {
   case Purpose::norm:
     return {Role::output, Variable, "norm"};
   case Purpose::loss:
-    return {Role::result, Nothing, "loss"};
+    return {Role::result, Term, "loss"};
   case Purpose::loss_weight:
-    return {Role::result, Nothing, "loss/weight"};
+    return {Role::result, Term, "loss/weight"};
   case Purpose::mean_loss:
-    return {Role::result, Nothing, "loss/mean"};
+    return {Role::result, Term, "loss/mean"};
   case Purpose::evaluation_loss:
-    return {Role::result, Nothing, "evaluation/loss_sum"};
+    return {Role::result, Term, "evaluation/loss_sum"};
   case Purpose::evaluation_weight:
-    return {Role::result, Nothing, "evaluation/weight_sum"};
+    return {Role::result, Term, "evaluation/weight_sum"};
   case Purpose::evaluation_metric:
     return {Role::result, Nothing, "evaluation/metric_sum"};
   case Purpose::field:
@@ -60,7 +66,7 @@ static PurposeInfo getInfo(Purpose purpose) {
   case Purpose::output:
     return {Role::output, Name, "output"};
   case Purpose::gradient:
-    return {Role::gradient, Variable, "gradient"};
+    return {Role::gradient, Variable | Term, "gradient"};
   case Purpose::state:
     return {Role::optimizer_state, Both, ""};
   case Purpose::initial:
@@ -107,8 +113,9 @@ PurposeAttr PurposeAttr::getOf(FlatSymbolRefAttr of, Purpose kind,
 LogicalResult PurposeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   Purpose kind, StringAttr name,
                                   FlatSymbolRefAttr of) {
-  Keys keys = getInfo(kind).keys;
-  if (((keys & Name) != 0) != static_cast<bool>(name))
+  uint8_t keys = getInfo(kind).keys;
+  bool isNamed = (keys & Name) || ((keys & Term) && name);
+  if (isNamed != static_cast<bool>(name))
     return emitError() << "purpose '" << stringifyPurpose(kind)
                        << ((keys & Name) ? "' needs a name" : "' has no name");
   if (((keys & Variable) != 0) != static_cast<bool>(of))
