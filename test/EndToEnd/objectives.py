@@ -164,6 +164,12 @@ train sweep {{
         event = [event for event in events if "eval_loss" in event][-1]
         loss, _ = find_mean(list(map(find_element, scores, labels)))
         expect_near([float(event["eval_loss"][copy])], [loss], f"{name}, loss of the test")
+        for metric, power in (("mae", 1), ("mse", 2)):
+            if f"eval_{metric}" in event:
+                powers = [abs(x - t) ** power for row, label in zip(scores, labels)
+                          for x, t in zip(row, label)]
+                expect_near([float(event[f"eval_{metric}"][copy])],
+                            [sum(powers) / len(powers)], f"{name}, {metric} of the test")
         for metric, most in (("accuracy", 1), ("top_2", 2)):
             if f"eval_{metric}" not in event:
                 continue
@@ -186,7 +192,8 @@ def check_elementwise(check):
     check.expect_formula("smooth", "smooth_l1(net, ones, beta = [0.25, 2])", "ones",
                          [of(smooth_l1, beta=0.25), of(smooth_l1, beta=2)],
                          "micro_batches 2")
-    check.expect_formula("smooth0", "smooth_l1(net, ones, beta = 0)", "ones", [l1])
+    check.expect_formula("smooth0", "smooth_l1(net, ones, beta = 0)", "ones", [l1],
+                         "metric mse")
     check.expect_formula("poisson", "poisson(net, ones)", "ones", [poisson],
                          "micro_batches 4")
     check.expect_formula("focal", "focal(net, ones, gamma = [0, 1.5])", "ones",
@@ -319,7 +326,7 @@ def main():
             [lambda scores, labels, delta=delta: huber(scores, labels, delta)
              for delta in DELTAS], clauses, flags)
     check.expect_formula("default", "huber(net, ones)", "ones",
-                         [lambda scores, labels: huber(scores, labels, 1)])
+                         [lambda scores, labels: huber(scores, labels, 1)], "metric mae")
     for number, flags in enumerate(([], ["--target=cuda", "--gpu-code=emulated",
                                          "--chip=sm_80"])):
         check.expect_formula(

@@ -187,6 +187,7 @@ def make_number_rows():
             ("the best 0 classes", "top_k(k = 0)", "'k'", "got 0"),
             ("the best of too few classes", "top_k(k = 5)", "'k' is 5",
              "there are 4 classes"),
+            ("differences of class numbers", "mse", "the output is [16, 4]"),
             ("the best half class", "top_k(net, label, k = 1.5)", "'k'", "1.5"),
             ("the best classes of an axis", "top_k(k = 2, axis = 3)", "no axis 3"),
             ("a metric without a name", "top_5", "unknown metric 'top_5'")):

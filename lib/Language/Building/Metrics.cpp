@@ -110,6 +110,27 @@ static Value buildTopK(const ObjectiveOperands &operands) {
 }
 
 //===----------------------------------------------------------------------===//
+// Differences
+//===----------------------------------------------------------------------===//
+
+static ObjectiveError checkDifferences(const ObjectiveArguments &,
+                                       ObjectiveTypes types) {
+  return checkValues(types);
+}
+
+static Value buildSquaredDifference(const ObjectiveOperands &operands) {
+  TensorBuilder &tensors = operands.tensors;
+  Value difference =
+      tensors.binary<SubOp>(operands.output, buildTarget(operands));
+  return tensors.binary<MulOp>(difference, difference);
+}
+
+static Value buildAbsoluteDifference(const ObjectiveOperands &operands) {
+  return operands.tensors.unary<AbsOp>(
+      operands.tensors.binary<SubOp>(operands.output, buildTarget(operands)));
+}
+
+//===----------------------------------------------------------------------===//
 // The table of metrics
 //===----------------------------------------------------------------------===//
 
@@ -125,6 +146,24 @@ static constexpr MetricInfo kMetrics[] = {
      "along `axis`; called `top_5` and the like in logs and tables",
      "class numbers", describeTopK, checkTopK, buildTopK, /*isShare=*/true,
      /*isHigherBetter=*/true},
+    {"mse",
+     {},
+     "mean of squared differences; smaller is better",
+     "a label in the output's shape",
+     /*describe=*/nullptr,
+     checkDifferences,
+     buildSquaredDifference,
+     /*isShare=*/false,
+     /*isHigherBetter=*/false},
+    {"mae",
+     {},
+     "mean of absolute differences; smaller is better",
+     "a label in the output's shape",
+     /*describe=*/nullptr,
+     checkDifferences,
+     buildAbsoluteDifference,
+     /*isShare=*/false,
+     /*isHigherBetter=*/false},
 };
 
 llvm::ArrayRef<MetricInfo> mlir::hfta::getMetrics() { return kMetrics; }
