@@ -125,13 +125,13 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `loss_scale "factor"` | `optimizer_state` | factor by which a copy's loss is multiplied, and numbers of its steps: `good_steps`, `skipped_steps` |
     | `loss_scale_result "factor"` | `result` | new values of these, which a step reports |
     | `norm of @w` | `output` | sum of squares of the gradient |
-    | `loss` | `result` | the step's loss, or sum of losses |
-    | `loss_weight` | `result` | sum of the losses' weights over a step's micro-batches; where there is one, the loss and the gradients are sums that are still to be divided by it |
-    | `mean_loss` | `result` | `loss` divided by `loss_weight` |
-    | `evaluation_loss`, `evaluation_weight`, `evaluation_metric` | `result` | sums over an evaluation's real samples |
+    | `loss` | `result` | the step's loss, or sum of losses; `loss "l1"`: that of one term of a sum of terms, not yet weighted |
+    | `loss_weight` | `result` | sum of the losses' weights over a step's micro-batches; where there is one, the loss and the gradients are sums that are still to be divided by it; `loss_weight "l1"`: that of one term |
+    | `mean_loss` | `result` | `loss` divided by `loss_weight`, or the weighted sum of `mean_loss "l1"` and those of the other terms |
+    | `evaluation_loss`, `evaluation_weight`, `evaluation_metric` | `result` | sums over an evaluation's real samples; the first two also of a term, `evaluation_loss "l1"` |
     | `field "image"` | `input` | a micro-batch of the data block's field |
     | `input "x"`, `output "y"` | `input`, `output` | ports of an inference |
-    | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | gradient and optimizer state of a trained parameter |
+    | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | gradient and optimizer state of a trained parameter; `gradient "l1" of @w`: the part that is still to be divided by `loss_weight "l1"`, if the parameter has several |
     | `initial of @w` | `constant` | initial value of a variable |
     | `batch_statistic "0" of @mean` | `exchange` | a micro-batch's statistic, from which a running statistic is updated |
     | `loss_terms` | `result` | sum of the losses' weights over a step, by which the gradients have been divided |
@@ -142,7 +142,8 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `curvature_count "skipped"` | `result` | number of factors or inverses that a step has not updated |
 
     Constraints:
-    - (C1) a purpose has a name if and only if its kind takes one.
+    - (C1) a purpose has a name if and only if its kind takes one; a name of a
+      term of the loss may be left out.
     - (C2) it is `of` a variable if and only if its kind refers to one.
 
     Example: `#hfta.purpose<state "momentum" of @weight>`
