@@ -53,6 +53,16 @@ typedef struct hfta_npy {
 hfta_status hfta_npy_parse(const void *bytes, size_t size, const char *path,
                            hfta_npy_header *out, hfta_error *error);
 
+/// Parses a header of which only the beginning of the file is in memory: `size`
+/// bytes, which need to be no more than HFTA_NPY_MOST_START. The whole file has
+/// `file_size` bytes.
+hfta_status hfta_npy_parse_start(const void *bytes, size_t size,
+                                 uint64_t file_size, const char *path,
+                                 hfta_npy_header *out, hfta_error *error);
+
+/// The most bytes before a file's elements.
+#define HFTA_NPY_MOST_START ((1u << 16) + 12)
+
 /// Returns whether elements are stored exactly as they are read, so that they
 /// need no conversion.
 bool hfta_npy_is_plain(const hfta_npy_header *header);

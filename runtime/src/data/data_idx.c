@@ -30,8 +30,8 @@ static hfta_status open_source(const char *path, idx_source *out,
   if (status != HFTA_OK ||
       !hfta_gzip_detect(out->mapping.bytes, out->mapping.size))
     return status;
-  return hfta_gzip_open(out->mapping.bytes, out->mapping.size, path, &out->gzip,
-                        error);
+  return hfta_gzip_open(out->mapping.bytes, out->mapping.size,
+                        HFTA_PACKED_AS_GZIP, path, &out->gzip, error);
 }
 
 static void close_source(idx_source *source) {

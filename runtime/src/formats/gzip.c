@@ -9,6 +9,7 @@
 struct hfta_gzip {
   z_stream stream;
   const char *path;
+  hfta_packing packing;
   uint64_t input; ///< bytes of input that zlib hasn't been given yet
   bool ended;     ///< whether all members have been decompressed
 };
@@ -41,18 +42,33 @@ const char *hfta_packed_by(const void *bytes, uint64_t size) {
   return NULL;
 }
 
-hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
+/// Returns the number by which zlib is told the size of its window and, by
+/// additions to it, the packing.
+static int window_bits(hfta_packing packing) {
+  switch (packing) {
+  case HFTA_PACKED_AS_GZIP:
+    return 16 + MAX_WBITS;
+  case HFTA_PACKED_AS_ZLIB:
+    return MAX_WBITS;
+  case HFTA_PACKED_BARE:
+    return -MAX_WBITS;
+  }
+  return MAX_WBITS;
+}
+
+hfta_status hfta_gzip_open(const void *bytes, uint64_t size,
+                           hfta_packing packing, const char *path,
                            hfta_gzip **out, hfta_error *error) {
   *out = NULL;
   hfta_gzip *gzip = calloc(1, sizeof(*gzip));
-  // Adding 16 to the window's bits makes zlib expect a gzip header.
-  if (!gzip || inflateInit2(&gzip->stream, 16 + MAX_WBITS) != Z_OK) {
+  if (!gzip || inflateInit2(&gzip->stream, window_bits(packing)) != Z_OK) {
     free(gzip);
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "out of memory while reading '%s'", path);
   }
   gzip->stream.next_in = (Bytef *)(uintptr_t)bytes;
   gzip->path = path;
+  gzip->packing = packing;
   gzip->input = size;
   *out = gzip;
   return HFTA_OK;
@@ -78,6 +94,9 @@ static bool is_padding(const unsigned char *bytes, uint64_t size) {
 /// Handles the end of a member: prepares for the next member, or sets `ended`
 /// if only padding follows.
 static hfta_status next_member(hfta_gzip *gzip, hfta_error *error) {
+  gzip->ended = gzip->packing != HFTA_PACKED_AS_GZIP;
+  if (gzip->ended)
+    return HFTA_OK;
   feed(gzip);
   uint64_t left = gzip->stream.avail_in + gzip->input;
   gzip->ended = is_padding(gzip->stream.next_in, left);
@@ -91,6 +110,10 @@ static hfta_status next_member(hfta_gzip *gzip, hfta_error *error) {
   return HFTA_OK;
 }
 
+static const char *name_of(hfta_packing packing) {
+  return packing == HFTA_PACKED_AS_GZIP ? "gzip" : "compressed";
+}
+
 static hfta_status bad_stream(const hfta_gzip *gzip, int code,
                               hfta_error *error) {
   if (code == Z_MEM_ERROR)
@@ -98,10 +121,10 @@ static hfta_status bad_stream(const hfta_gzip *gzip, int code,
                      "out of memory while reading '%s'", gzip->path);
   if (code == Z_BUF_ERROR)
     return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "'%s' is truncated: its gzip data ends too early",
-                     gzip->path);
-  return hfta_fail(error, HFTA_INVALID_INPUT, "'%s': faulty gzip data: %s",
-                   gzip->path,
+                     "'%s' is truncated: its %s data ends too early",
+                     gzip->path, name_of(gzip->packing));
+  return hfta_fail(error, HFTA_INVALID_INPUT, "'%s': faulty %s data: %s",
+                   gzip->path, name_of(gzip->packing),
                    gzip->stream.msg ? gzip->stream.msg : "unknown reason");
 }
 
@@ -126,6 +149,18 @@ hfta_status hfta_gzip_read(hfta_gzip *gzip, void *destination, uint64_t size,
     }
   }
   return HFTA_OK;
+}
+
+uint32_t hfta_crc32(uint32_t before, const void *bytes, uint64_t size) {
+  const Bytef *at = bytes;
+  uLong sum = before;
+  while (size > 0) {
+    uInt piece = size < PIECE_BYTES ? (uInt)size : PIECE_BYTES;
+    sum = crc32(sum, at, piece);
+    at += piece;
+    size -= piece;
+  }
+  return (uint32_t)sum;
 }
 
 void hfta_gzip_close(hfta_gzip *gzip) {

@@ -285,6 +285,12 @@ static const char *stored_type_name(const hfta_npy_header *header) {
 
 hfta_status hfta_npy_parse(const void *bytes, size_t size, const char *path,
                            hfta_npy_header *out, hfta_error *error) {
+  return hfta_npy_parse_start(bytes, size, size, path, out, error);
+}
+
+hfta_status hfta_npy_parse_start(const void *bytes, size_t size,
+                                 uint64_t file_size, const char *path,
+                                 hfta_npy_header *out, hfta_error *error) {
   *out = (hfta_npy_header){0};
   cursor c = {.path = path, .error = error};
   hfta_status status = find_dictionary(bytes, size, &c, &out->data_offset);
@@ -301,7 +307,7 @@ hfta_status hfta_npy_parse(const void *bytes, size_t size, const char *path,
                      hfta_element_name(out->type));
   out->stored_bytes =
       out->data_bytes / hfta_element_bytes(out->type) * out->element_bytes;
-  uint64_t available = size - out->data_offset;
+  uint64_t available = file_size - out->data_offset;
   if (available != out->stored_bytes)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is %s: shape %s of %s needs %" PRIu64
