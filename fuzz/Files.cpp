@@ -63,10 +63,17 @@ void readSamples(const hfta_data_request &request) {
   hfta_data_close(data);
 }
 
-void probeAndReadSamples(hfta_data_format format) {
+void probeAndReadSamples(hfta_data_format format, const char *array) {
   hfta_error error;
   hfta_data_info info;
-  if (hfta_data_probe("input", format, &info, &error) == HFTA_OK)
-    readSamples({"input", format, 0, info.type, info.sample_shape,
-                 info.sample_rank, 0, HFTA_CSV_HEADER_AUTO});
+  hfta_data_request request = {};
+  request.path = "input";
+  request.format = format;
+  request.array = array;
+  if (hfta_data_probe(&request, &info, &error) != HFTA_OK)
+    return;
+  request.type = info.type;
+  request.sample_shape = info.sample_shape;
+  request.sample_rank = info.sample_rank;
+  readSamples(request);
 }

@@ -18,8 +18,9 @@ void setInput(const uint8_t *data, size_t size);
 /// sample can't be read, or if one with an invalid index can.
 void readSamples(const hfta_data_request &request);
 
-/// Reads the samples, with the type and shape that the file's header states.
-/// Returns without an error if the runtime refuses the file.
-void probeAndReadSamples(hfta_data_format format);
+/// Reads the samples, with the type and shape that the file's header states, of
+/// the array of this name if files of the format hold several. Returns without
+/// an error if the runtime refuses the file.
+void probeAndReadSamples(hfta_data_format format, const char *array = "");
 
 #endif // HFTA_FUZZ_FILES_H

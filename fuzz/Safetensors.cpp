@@ -46,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static hfta_instance *const instance = makeInstance();
   setInput(data, size);
   readTensors();
+  probeAndReadSamples(HFTA_DATA_SAFETENSORS, "first.weight");
   hfta_epoch_losses epochLosses[2];
   (void)hfta_checkpoint_load(instance, "step-00000001", epochLosses);
   return 0;

@@ -6,11 +6,14 @@ installed, and from --models. Data files are generated.
 
 import argparse
 import gzip
+import io
 import json
 import pathlib
 import re
 import struct
 import sys
+import zipfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "Hostile"))
@@ -207,12 +210,52 @@ def npy_seeds():
     yield "empty", npy_file("<f4", (0, 5), b"")
 
 
+def npz_seeds():
+    arrays = {"x.npy": npy_file("<f4", (2, 3), bytes(24)),
+              "y.npy": npy_file(">i2", (3, 2), bytes(12), fortran=True)}
+    for name, method in [("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)]:
+        for order in (arrays, dict(reversed(arrays.items())), {"x": arrays["y.npy"]}):
+            archive = io.BytesIO()
+            with zipfile.ZipFile(archive, "w", method) as out:
+                for member, data in order.items():
+                    # As NumPy does, with 64-bit sizes.
+                    with out.open(zipfile.ZipInfo(member), "w", force_zip64=True) as file:
+                        file.write(data)
+            yield f"{name}-{'-'.join(order)}", archive.getvalue()
+
+
+def image_seeds():
+    def chunk(kind, data):
+        part = kind + data
+        return struct.pack(">I", len(data)) + part + struct.pack(">I", zlib.crc32(part))
+
+    # Color types with their numbers of samples, and depths.
+    for color, samples, depths in ((0, 1, (1, 2, 4, 8, 16)), (2, 3, (8, 16)),
+                                   (3, 1, (1, 2, 4, 8)), (4, 2, (8, 16)), (6, 4, (8, 16))):
+        for depth in depths:
+            row = (5 * samples * depth + 7) // 8
+            rows = b"".join(bytes([y]) + bytes(range(y, y + row)) for y in range(5))
+            header = struct.pack(">IIBBBBB", 5, 5, depth, color, 0, 0, 0)
+            yield f"png-{color}-{depth}", (
+                b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+                chunk(b"PLTE", bytes(3 * 256)) + chunk(b"IDAT", zlib.compress(rows)) +
+                chunk(b"IEND", b""))
+    header = struct.pack(">IIBBBBB", 3, 3, 8, 0, 0, 0, 1)
+    rows = b"\0a\0b\0cd\0e\0f\0ghi"
+    yield "png-interlaced", (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+                             chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
 def csv_seeds():
     yield "header", b"a,b,c,d\n1,2,3,4\n5,6,7,8\n"
     yield "floats", b"1.5, -2e3,inf,nan\r\n\r\n 3.0,4,-inf,.5"
     yield "gzip", gzip.compress(b"1,2,3,4\n" * 3, mtime=0)
     yield "numbers", b"\xef\xbb\xbf0,1,2,3\n1,2,3,4\n"
     yield "tabs", b"1\t2\t3\t4\n1\t2\t3\t4\n"
+    yield "quotes", b'a,"b""c",c\n"1",2,"x,\n"\n3, "4" ,\n'
+    yield "semicolons", b"a;b\"c;c\n1;2;3\n"
+    yield "bars", b"a|b\"c|c\n1|2|3\n"
+    yield "spaces", b"a  b\"c c\n 1\t 2 3 \n"
     yield "utf-16", "1,2,3,4\n".encode("utf-16")
 
 
@@ -277,7 +320,8 @@ def search_seeds():
 
 
 TARGETS = {"onnx": onnx_seeds, "language": language_seeds, "planning": planning_seeds,
-           "idx": idx_seeds, "npy": npy_seeds, "csv": csv_seeds,
+           "idx": idx_seeds, "npy": npy_seeds, "npz": npz_seeds, "csv": csv_seeds,
+           "image": image_seeds,
            "safetensors": safetensors_seeds, "search": search_seeds}
 
 

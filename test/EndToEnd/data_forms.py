@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Tests that training gives the same bytes for files that hold the same numbers in any of
 the supported forms: npy files in C and in Fortran order, little- and big-endian, with
-labels of other types, and csv files with and without a header. Needs only Python's standard
-library."""
+labels of other types, csv files with and without a header, with names and quotes, archives
+of arrays, tensors, and several files. Needs only Python's standard library."""
 
 import argparse
 import pathlib
 import random
 import struct
+import zipfile
 
 from harness import (checkpoint, copy_file, expect_equal, expect_same_file, fail, run)
 
@@ -33,6 +34,18 @@ data told {
   train x = csv("lines.csv", header = false),
         label = csv("lines.csv", column = 6, header = false)
 }
+data named {
+  x: f32[2, 3], label: i64
+  train x = csv("named.csv", column = ["a", "b", "c", "d", "e", "f"], separator = semicolon),
+        label = csv("named.csv", column = "class", separator = semicolon)
+}
+data packed {
+  train x = npz("all.npz", "x"), label = safetensors("all.safetensors", "label")
+}
+data parts {
+  x: f32[2, 3], label: i64
+  train x = ["x0.npy", "x1.npy"], label = csv(["lines0.csv", "lines1.csv"], column = [6])
+}
 """ + "".join(f"""
 train by_{data} {{
   model     net(x)
@@ -40,7 +53,8 @@ train by_{data} {{
   loss      cross_entropy(net, label)
   optimizer sgd(lr = [0.1, 0.5])
 }}
-""" for data in ("arrays", "lines", "headed", "told"))
+""" for data in ("arrays", "lines", "headed", "told", "named",
+                                "packed", "parts"))
 
 
 def write_npy(path, descr, shape, numbers, fortran=False):
@@ -67,6 +81,32 @@ def write_npy(path, descr, shape, numbers, fortran=False):
                                  *(numbers[index] for index in order)))
 
 
+def write_other_forms(folder, values, labels, lines):
+    """Writes the same samples as named columns, archives, and in several files."""
+    size, first = ROWS * COLUMNS, 7
+    with open(folder / "named.csv", "w", encoding="utf-8") as out:
+        # The columns are in another order than the job's.
+        out.write('class;"f";e;note;d;c;b;a\n')
+        for index, label in enumerate(labels):
+            f, e, d, c, b, a = map(repr, values[size * index:size * (index + 1)][::-1])
+            out.write(f'{label};{f};"{e}";"{index}; ""\n""";{d};{c};{b};{a}\r\n')
+    write_npy(folder / "x0.npy", "<f4", (first, ROWS, COLUMNS), values[:first * size])
+    write_npy(folder / "x1.npy", "<f4", (SAMPLES - first, ROWS, COLUMNS),
+              values[first * size:])
+    split = lines.splitlines(keepends=True)
+    (folder / "lines0.csv").write_text("".join(split[:10]))
+    (folder / "lines1.csv").write_text("".join(split[10:]))
+    write_npy(folder / "part.npy", "<f4", (SAMPLES, ROWS, COLUMNS), values)
+    with zipfile.ZipFile(folder / "all.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder / "lines.csv", "lines.csv")
+        archive.write(folder / "part.npy", "x.npy")
+    header = (f'{{"other":{{"dtype":"U8","shape":[1],"data_offsets":[0,1]}},"label":'
+              f'{{"dtype":"I64","shape":[{SAMPLES}],"data_offsets":[1,{1 + 8 * SAMPLES}]}}}}')
+    (folder / "all.safetensors").write_bytes(
+        struct.pack("<Q", len(header)) + header.encode() + b"x" +
+        struct.pack(f"<{SAMPLES}q", *labels))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hftac", required=True)
@@ -83,6 +123,7 @@ def main():
                     for i, label in enumerate(labels))
     (folder / "lines.csv").write_text(lines)
     (folder / "headed.csv").write_text("0,1,2,3,4,5,6\n" + lines)
+    write_other_forms(folder, values, labels, lines)
     binary = folder / "jobs"
     (folder / "jobs.hfta").write_text(JOBS)
 
@@ -100,7 +141,7 @@ def main():
     note = ("line 1 of '{}' is read as a sample; if it is a header, set header = true, "
             "else header = false")
     said = run(options.hftac, folder / "jobs.hfta", "-o", binary)
-    expect_equal(said.count("note: "), 1, "notes of hftac")
+    expect_equal(said.count("note: "), 3, "notes of hftac")
     if note.format(folder / "lines.csv") not in said:
         fail(f"hftac doesn't note a first line of numbers: {said}")
     expected, said = train("by_arrays", "plain")
@@ -114,10 +155,11 @@ def main():
                                   (">", True, ">i8")]):
         write_arrays(*form)
         compare(train("by_arrays", f"form{index}")[0], f"arrays {form}")
-    for job, notes in (("by_lines", 1), ("by_headed", 0), ("by_told", 0)):
+    for job, notes in (("by_lines", 1), ("by_headed", 0), ("by_told", 0),
+                       ("by_named", 0), ("by_packed", 0), ("by_parts", 1)):
         found, said = train(job, job)
         compare(found, job)
-        expect_equal(said.count(note.format("lines.csv")), notes, f"notes of {job}")
+        expect_equal(said.count("is read as a sample"), notes, f"notes of {job}")
     said = run(binary, "train", "--data", folder, "--job", "by_lines", "--steps", 1,
                "--no-progress")
     expect_equal("note: " in said, False, "a note without progress")

@@ -19,6 +19,7 @@ import best_rows
 import checkpoint_rows
 import command_rows
 import data_rows
+import forms_rows
 import jobs_rows
 import language_rows
 import memory_rows
@@ -32,7 +33,7 @@ import search_rows
 import workload_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
-         "data": data_rows, "checkpoint": checkpoint_rows,
+         "data": data_rows, "forms": forms_rows, "checkpoint": checkpoint_rows,
          "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
@@ -191,15 +192,17 @@ def run_row(row, folder, tools, show):
 
 def make_programs(hftac, folder):
     """Compiles the programs that rows share: `sweep`, of which it also makes a checkpoint,
-    `keeper`, the same with best weights, `pair` with two jobs, `huge`, which needs more
-    memory than there is, and `spilling`, which spills."""
+    `keeper`, the same with best weights, `forms`, whose data have other forms, `pair` with
+    two jobs, `huge`, which needs more memory than there is, and `spilling`, which spills."""
     write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB,
-                         "keeper.hfta": best_rows.JOB, "jobs.hfta": jobs_rows.JOBS,
+                         "keeper.hfta": best_rows.JOB, "forms.hfta": forms_rows.JOB,
+                         "jobs.hfta": jobs_rows.JOBS,
                          "large.hfta": memory_rows.JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
     keep = ["./keeper", *train[1:-1], "best"]
     for command in ([hftac, "job.hfta", "-o", "sweep"], train,
                     [hftac, "keeper.hfta", "-o", "keeper"], keep,
+                    [hftac, "forms.hfta", "-o", "forms"],
                     [hftac, "jobs.hfta", "-o", "pair"],
                     [hftac, "huge.hfta", "-o", "huge"],
                     [hftac, "large.hfta", "-o", "spilling",
@@ -230,7 +233,8 @@ def main():
     hftac = arguments.hftac.absolute()
     program = arguments.work.absolute() / "program"
     tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
-             "keeper": str(program / "keeper"), "pair": str(program / "pair"),
+             "keeper": str(program / "keeper"), "forms": str(program / "forms"),
+             "pair": str(program / "pair"),
              "huge": str(program / "huge"), "spilling": str(program / "spilling")}
     if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload", "record"}:
         make_programs(hftac, program)

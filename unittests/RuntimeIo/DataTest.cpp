@@ -309,17 +309,16 @@ TEST_F(DataTest, CsvErrors) {
   EXPECT_EQ(refused(csv("1,\n", HFTA_F32, {2})),
             "1: 'FILE', line 1: expected 2 numbers, got '1,'");
   EXPECT_EQ(refused(csv("11,\n", HFTA_F32, {2})),
-            "1: 'FILE', line 1, column 1: expected a number of type f32, got "
-            "''");
+            "1: 'FILE', line 1, column 1: the value is missing, expected a "
+            "number of type f32");
   EXPECT_EQ(refused(csv("1,2\n33\n", HFTA_F32, {2})),
             "1: 'FILE', line 2: expected 2 columns, got 1");
   EXPECT_EQ(refused(csv("1,2\n", HFTA_F32, {}, 4000000000)),
             "1: 'FILE', line 1: expected 4000000001 columns, got 2");
   EXPECT_EQ(refused(csv("1\n1\n1\n", HFTA_F64, {1 << 30, 1 << 20})),
             "1: 'FILE', line 1: expected 1125899906842624 columns, got 1");
-  EXPECT_EQ(refused(csv("\"1\"\n\"2\"\n", HFTA_F64, {})),
-            "1: 'FILE', line 2, column 0: expected a number of type f64, got "
-            "'\"2\"'");
+  EXPECT_EQ(refused(csv("a\n2\n\n\"2\n3\n", HFTA_F64, {})),
+            "1: 'FILE', line 4: a field begins with '\"', but no '\"' ends it");
 }
 
 TEST_F(DataTest, CsvColumns) {
@@ -331,8 +330,9 @@ TEST_F(DataTest, CsvColumns) {
             "1: 'FILE', line 2: expected 4 columns, got 3");
   EXPECT_EQ(refused(csv("1,2,3,4,5\n", HFTA_F32, {2}, 1, 4)),
             "1: 'FILE', line 1: expected 4 columns, got 5");
-  std::string hint = "; columns must be separated by ',', here they may be by "
-                     "';'";
+  std::string hint = "; columns are separated by ',' unless the job says "
+                     "otherwise, here they may be by ';': separator = "
+                     "semicolon";
   EXPECT_EQ(refused(csv("a;b\n1;2\n", HFTA_F32, {2})),
             "1: 'FILE', line 2, column 0: expected a number of type f32, got "
             "'1;2'" +
@@ -362,7 +362,7 @@ TEST_F(DataTest, CsvHeaders) {
                {"\xEF\xBB\xBF"
                 "a,b\n2,3\n",
                 1, 1, -1, false},
-               {"\"0\",\"1\"\n2,3\n", 1, 1, -1, false},
+               {"\"0\",\"1\"\n2,3\n", 1, 1, 2, false},
                {"# 0,1\n2,3\n", 1, 1, -1, false},
                {",1\n2,3\n", -1, 1, -1, false},
                {"nan,1\n2,3\n", 2, 1, 2, true},
@@ -400,11 +400,12 @@ TEST_F(DataTest, CsvHeaders) {
 }
 
 TEST_F(DataTest, CsvOfOtherForms) {
-  std::string hint = "; columns must be separated by ',', here they may be by ";
+  std::string hint = "; columns are separated by ',' unless the job says "
+                     "otherwise, here they may be by ";
   for (auto [separator, name] :
-       {std::pair<std::string, std::string>{"\t", "tabs"},
-        {"|", "'|'"},
-        {" ", "spaces"}}) {
+       {std::pair<std::string, std::string>{"\t", "tabs: separator = tab"},
+        {"|", "'|': separator = bar"},
+        {" ", "spaces: separator = space"}}) {
     std::string line = "1" + separator + "2";
     EXPECT_EQ(refused(csv("a,b\n" + line + "\n", HFTA_F32, {2})),
               "1: 'FILE', line 2, column 0: expected a number of type f32, "
@@ -491,9 +492,10 @@ TEST_F(DataTest, Probe) {
   hfta_data_info info;
   hfta_error error;
   std::string file = write("a.idx", gzip(idx(0x0C, {3, 1, 2}, "")));
-  ASSERT_EQ(hfta_data_probe(file.c_str(), HFTA_DATA_IDX, &info, &error),
-            HFTA_OK)
-      << error.message;
+  hfta_data_request request = {};
+  request.path = file.c_str();
+  request.format = HFTA_DATA_IDX;
+  ASSERT_EQ(hfta_data_probe(&request, &info, &error), HFTA_OK) << error.message;
   EXPECT_EQ(info.type, HFTA_I32);
   EXPECT_EQ(info.count, 3);
   EXPECT_EQ(info.sample_rank, 2u);
@@ -501,13 +503,15 @@ TEST_F(DataTest, Probe) {
   file = write("a.npy", npy("{'descr': '|b1', 'fortran_order': False, "
                             "'shape': (2,)}",
                             "ab"));
-  ASSERT_EQ(hfta_data_probe(file.c_str(), HFTA_DATA_NPY, &info, &error),
-            HFTA_OK);
+  request.path = file.c_str();
+  request.format = HFTA_DATA_NPY;
+  ASSERT_EQ(hfta_data_probe(&request, &info, &error), HFTA_OK);
   EXPECT_EQ(info.type, HFTA_BOOL);
   EXPECT_EQ(info.count, 2);
   EXPECT_EQ(info.sample_rank, 0u);
-  EXPECT_EQ(hfta_data_probe("a.csv", HFTA_DATA_CSV, &info, &error),
-            HFTA_UNSUPPORTED);
+  request.path = "a.csv";
+  request.format = HFTA_DATA_CSV;
+  EXPECT_EQ(hfta_data_probe(&request, &info, &error), HFTA_UNSUPPORTED);
   EXPECT_STREQ(error.message,
                "'a.csv': csv files have no header that gives type and shape");
 }

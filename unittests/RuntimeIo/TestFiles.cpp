@@ -48,9 +48,11 @@ std::string hfta_test::readFile(const std::string &path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-std::string hfta_test::gzip(const std::string &bytes) {
+/// Compresses bytes, with the number of bits of the window by which zlib is
+/// told the format.
+static std::string compress(const std::string &bytes, int bits) {
   z_stream stream = {};
-  deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  deflateInit2(&stream, 9, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
   std::string out(deflateBound(&stream, bytes.size()) + 32, '\0');
   stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
@@ -60,6 +62,66 @@ std::string hfta_test::gzip(const std::string &bytes) {
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;
+}
+
+std::string hfta_test::gzip(const std::string &bytes) {
+  return compress(bytes, 16 + MAX_WBITS);
+}
+
+std::string
+hfta_test::zip(const std::vector<std::pair<std::string, std::string>> &files,
+               bool isCompressed) {
+  auto number = [](uint64_t value, int bytes) {
+    return std::string(reinterpret_cast<const char *>(&value), bytes);
+  };
+  std::string archive, directory;
+  for (const auto &[name, bytes] : files) {
+    std::string packed = isCompressed ? compress(bytes, -MAX_WBITS) : bytes;
+    uint64_t crc = crc32(0, reinterpret_cast<const Bytef *>(bytes.data()),
+                         static_cast<uInt>(bytes.size()));
+    // The version, flags, the method, the time, the checksum, the sizes, and
+    // the lengths of the name and of extra fields.
+    std::string facts =
+        number(20, 2) + number(0, 2) + number(isCompressed ? 8 : 0, 2) +
+        number(0, 4) + number(crc, 4) + number(packed.size(), 4) +
+        number(bytes.size(), 4) + number(name.size(), 2) + number(0, 2);
+    directory += "PK\1\2" + number(20, 2) + facts + number(0, 2) +
+                 number(0, 2) + number(0, 2) + number(0, 4) +
+                 number(archive.size(), 4) + name;
+    archive += "PK\3\4" + facts + name + packed;
+  }
+  return archive + directory + "PK\5\6" + number(0, 4) +
+         number(files.size(), 2) + number(files.size(), 2) +
+         number(directory.size(), 4) + number(archive.size(), 4) + number(0, 2);
+}
+
+std::string hfta_test::png(uint32_t width, uint32_t height, int color,
+                           int depth, const std::string &rows,
+                           const std::string &palette, bool isInterlaced) {
+  auto number = [](uint64_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bytes += static_cast<char>(value >> shift & 0xFF);
+    return bytes;
+  };
+  auto chunk = [&](const std::string &type, const std::string &data) {
+    std::string part = type + data;
+    return number(data.size()) + part +
+           number(crc32(0, reinterpret_cast<const Bytef *>(part.data()),
+                        static_cast<uInt>(part.size())));
+  };
+  std::string header = number(width) + number(height);
+  header += static_cast<char>(depth);
+  header += static_cast<char>(color);
+  header += std::string({0, 0, isInterlaced ? '\1' : '\0'});
+  std::string packed = compress(rows, MAX_WBITS);
+  // The pixels may be divided into any number of chunks.
+  size_t half = packed.size() / 2;
+  return "\x89PNG\r\n\x1A\n" + chunk("IHDR", header) +
+         (palette.empty() ? "" : chunk("PLTE", palette)) +
+         chunk("tEXt", "made for a test") +
+         chunk("IDAT", packed.substr(0, half)) +
+         chunk("IDAT", packed.substr(half)) + chunk("IEND", "");
 }
 
 std::string hfta_test::idx(unsigned char type,
@@ -95,6 +157,22 @@ DataPointer hfta_test::open(const Request &request, hfta_error &error) {
   inner.column = request.column;
   inner.columns = request.columns;
   inner.header = request.header;
+  inner.separator = request.separator;
+  inner.resize = request.resize;
+  inner.skips_damaged = request.skipsDamaged;
+  inner.cache = request.cache;
+  inner.shift = request.shift;
+  inner.stride = request.stride;
+  inner.array = request.array.c_str();
+  std::vector<const char *> names;
+  for (const std::string &name : request.names)
+    names.push_back(name.c_str());
+  if (!names.empty())
+    inner.column_names = names.data();
+  if (!request.numbers.empty())
+    inner.column_numbers = request.numbers.data();
+  inner.column_count =
+      static_cast<uint32_t>(names.size() + request.numbers.size());
   inner.type = request.type;
   inner.sample_shape = request.shape.data();
   inner.sample_rank = static_cast<uint32_t>(request.shape.size());

@@ -41,12 +41,23 @@ std::string readFile(const std::string &path);
 /// Returns the bytes, compressed as one gzip member.
 std::string gzip(const std::string &bytes);
 
+/// Returns the bytes of a zip archive of files, each a name and its bytes,
+/// which are compressed or only stored.
+std::string zip(const std::vector<std::pair<std::string, std::string>> &files,
+                bool isCompressed);
+
 /// Returns the bytes of the values, in the machine's byte order.
 template <typename T>
 std::string bytesOf(std::initializer_list<T> values) {
   return std::string(reinterpret_cast<const char *>(values.begin()),
                      values.size() * sizeof(T));
 }
+
+/// Returns the bytes of a PNG image of a color type and a number of bits.
+/// `rows` has the rows of all passes, each with the byte of its filter.
+std::string png(uint32_t width, uint32_t height, int color, int depth,
+                const std::string &rows, const std::string &palette = "",
+                bool isInterlaced = false);
 
 /// Returns the bytes of an idx file with this type code, these extents and
 /// these elements.
@@ -75,6 +86,14 @@ struct Request {
   uint32_t column = 0;
   uint64_t columns = 0;
   hfta_csv_header header = HFTA_CSV_HEADER_AUTO;
+  hfta_csv_separator separator = HFTA_CSV_SEPARATOR_COMMA;
+  std::string array = "";
+  std::vector<std::string> names = {};
+  std::vector<int64_t> numbers = {};
+  hfta_image_resize resize = HFTA_IMAGE_RESIZE_NONE;
+  bool skipsDamaged = false;
+  int64_t cache = 0;
+  int64_t shift = 0, stride = 0;
 };
 
 /// Opens a source. If it is refused, returns null and the reason in `error`.

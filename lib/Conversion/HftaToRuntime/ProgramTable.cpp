@@ -133,6 +133,9 @@ private:
     return variable ? tensorIndex.lookup(variable) : UINT32_MAX;
   }
   std::string getOwnName(VariableOp variable) const;
+  /// Returns the table of some strings; null if there are none.
+  FlatSymbolRefAttr texts(StringRef name,
+                          const std::vector<std::string> &values);
   StructRecord<hfta_data_source> getSource(const DataSource &source);
   StructRecord<hfta_number_schedule> getSchedule(const Schedule &schedule);
   FlatSymbolRefAttr getStages();
@@ -346,14 +349,40 @@ LogicalResult ProgramBuilder::buildTensors() {
 // Job
 //===----------------------------------------------------------------------===//
 
+FlatSymbolRefAttr
+ProgramBuilder::texts(StringRef name, const std::vector<std::string> &values) {
+  std::vector<Record> rows;
+  for (const std::string &value : values)
+    rows.push_back({Field::pointer(text(value))});
+  return tables.table(name, rows);
+}
+
 StructRecord<hfta_data_source>
 ProgramBuilder::getSource(const DataSource &source) {
   return StructRecord<hfta_data_source>()
       .set(&hfta_data_source::format, *getDataFormatCode(source.format))
       .set(&hfta_data_source::column, source.column)
       .set(&hfta_data_source::header, source.header)
-      .set(&hfta_data_source::reserved, 0)
-      .set(&hfta_data_source::path, text(source.path));
+      .set(&hfta_data_source::separator, source.separator)
+      .set(&hfta_data_source::path, text(source.path))
+      .set(&hfta_data_source::more_paths, texts("paths", source.morePaths))
+      .set(&hfta_data_source::array, text(source.array))
+      .set(&hfta_data_source::column_names,
+           texts("column_names", source.columnNames))
+      .set(&hfta_data_source::column_numbers,
+           source.columnNumbers.empty()
+               ? FlatSymbolRefAttr()
+               : tables.integers("column_numbers", source.columnNumbers))
+      .set(&hfta_data_source::more_path_count,
+           static_cast<uint32_t>(source.morePaths.size()))
+      .set(&hfta_data_source::column_count,
+           static_cast<uint32_t>(source.columnNames.size() +
+                                 source.columnNumbers.size()))
+      .set(&hfta_data_source::resize, source.resize)
+      .set(&hfta_data_source::skips_damaged, source.skipDamaged)
+      .set(&hfta_data_source::cache, source.cache)
+      .set(&hfta_data_source::shift, source.shift)
+      .set(&hfta_data_source::stride, source.stride);
 }
 
 void ProgramBuilder::buildData() {

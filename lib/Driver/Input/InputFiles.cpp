@@ -50,11 +50,9 @@ static std::vector<std::string> getDataFiles(ModuleOp module,
   std::string folder = getDataFolder(options);
   for (const DataField &field : job->data)
     for (const DataSource *source :
-         {&field.train, &field.test, &field.validation}) {
-      if (source->format.empty())
-        continue;
-      files.push_back(getPathFrom(folder, source->path));
-    }
+         {&field.train, &field.test, &field.validation})
+      for (const std::string &path : source->getPaths())
+        files.push_back(getPathFrom(folder, path));
   return files;
 }
 

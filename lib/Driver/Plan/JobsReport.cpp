@@ -2,6 +2,7 @@
 
 #include "Plan/JobsReport.h"
 
+#include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Language/Files.h"
 #include "hfta/data.h"
 
@@ -11,20 +12,33 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Returns the number of steps in an epoch, according to the first data file
-/// whose header gives its number of samples; 0 if none does.
-static int64_t findEpoch(const Job &job, StringRef folder) {
-  for (const DataField &field : job.data) {
-    hfta_data_format format = field.train.format == "idx"   ? HFTA_DATA_IDX
-                              : field.train.format == "npy" ? HFTA_DATA_NPY
-                                                            : HFTA_DATA_NONE;
+/// Returns the number of samples of a field's files; nothing if the header of
+/// one of them doesn't give it.
+static std::optional<int64_t> countSamples(const DataSource &source,
+                                           StringRef folder) {
+  int64_t count = 0;
+  for (const std::string &name : source.getPaths()) {
+    std::string path = getPathFrom(folder, name);
+    hfta_data_request request = {};
+    request.path = path.c_str();
+    request.format =
+        static_cast<hfta_data_format>(*getDataFormatCode(source.format));
+    request.array = source.array.c_str();
     hfta_data_info info;
     hfta_error error;
-    if (format != HFTA_DATA_NONE &&
-        hfta_data_probe(getPathFrom(folder, field.train.path).c_str(), format,
-                        &info, &error) == HFTA_OK)
-      return info.count / job.batch;
+    if (hfta_data_probe(&request, &info, &error) != HFTA_OK)
+      return std::nullopt;
+    count += info.count;
   }
+  return count;
+}
+
+/// Returns the number of steps in an epoch, according to the first field whose
+/// files' headers give the number of samples; 0 if none does.
+static int64_t findEpoch(const Job &job, StringRef folder) {
+  for (const DataField &field : job.data)
+    if (std::optional<int64_t> count = countSamples(field.train, folder))
+      return *count / job.batch;
   return 0;
 }
 

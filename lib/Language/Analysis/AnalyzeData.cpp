@@ -1,14 +1,9 @@
 //===- AnalyzeData.cpp - Data blocks --------------------------------------===//
 
 #include "Analysis/JobAnalyzer.h"
-#include "Hfta/Language/Files.h"
 
-#include "hfta/data.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -17,14 +12,6 @@ using namespace mlir::hfta::language;
 static constexpr int64_t kMaxSampleElements = int64_t(1) << 32;
 static constexpr int64_t kMaxBatchElements = int64_t(1) << 36;
 static constexpr size_t kMaxSampleRank = 7;
-
-static hfta_data_format getFormat(llvm::StringRef name) {
-  return static_cast<hfta_data_format>(*getDataFormatCode(name));
-}
-
-static bool hasHeader(const DataSource &source) {
-  return source.format == "idx" || source.format == "npy";
-}
 
 bool FieldInfo::isFloat() const {
   return llvm::is_contained(getFloatTypeNames(), element);
@@ -57,80 +44,6 @@ bool PrepareStep::equals(const PrepareStep &other) const {
 //===----------------------------------------------------------------------===//
 // Files and arithmetic
 //===----------------------------------------------------------------------===//
-
-/// Returns the format that a file's name suggests; empty if it suggests none.
-static llvm::StringRef guessFormat(llvm::StringRef path) {
-  if (path.ends_with(".npy"))
-    return "npy";
-  if (path.ends_with(".csv"))
-    return "csv";
-  if (path.ends_with(".raw") || path.ends_with(".bin"))
-    return "raw";
-  llvm::StringRef name = llvm::sys::path::filename(path);
-  if (name.ends_with(".idx") || name.ends_with(".idx.gz") ||
-      name.contains("-idx") || name.contains("ubyte"))
-    return "idx";
-  return "";
-}
-
-static constexpr ParameterSpec kFile[] = {{"file", true}};
-static constexpr ParameterSpec kCsv[] = {
-    {"file", true}, {"column"}, {"header"}};
-
-bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
-                                DataSource &source, llvm::SMRange &range) {
-  if (!source.format.empty()) {
-    diagnostics.error(
-        expression.getRange(), "second file in one field",
-        "a field's value is one file and arithmetic with numbers");
-    return false;
-  }
-  range = expression.getRange();
-  if (auto *string = llvm::dyn_cast<ast::StringExpression>(&expression)) {
-    source.path = string->value;
-    source.format = guessFormat(string->value).str();
-    if (!source.format.empty())
-      return true;
-    diagnostics.error(range, "the format of '" + string->value + "' is unknown",
-                      "name it: idx(\"...\"), npy(\"...\"), csv(\"...\") or "
-                      "raw(\"...\")");
-    return false;
-  }
-  const auto &call = llvm::cast<ast::CallExpression>(expression);
-  llvm::StringRef format = call.callee.name;
-  if (!llvm::is_contained(getDataFormatNames(), format)) {
-    static const llvm::StringRef known[] = {"idx", "npy", "csv", "raw",
-                                            "normalize"};
-    diagnostics.error(call.callee.range,
-                      "unknown data function '" + format + "'",
-                      suggest(format, known, "data functions are"));
-    return false;
-  }
-  bool isCsv = format == "csv";
-  std::optional<BoundArguments> arguments =
-      bindArguments({format, isCsv ? llvm::ArrayRef<ParameterSpec>(kCsv)
-                                   : llvm::ArrayRef<ParameterSpec>(kFile)},
-                    call.arguments, call.getRange(), diagnostics);
-  if (!arguments)
-    return false;
-  source.format = format.str();
-  std::optional<std::string> path =
-      constants.readString(*arguments->get("file"), "file");
-  if (!path)
-    return false;
-  source.path = *path;
-  if (const ast::Expression *column = arguments->get("column"))
-    source.column = static_cast<int32_t>(
-        constants.readInteger(*column, "column", 0, 1 << 20).value_or(0));
-  if (const ast::Expression *header = arguments->get("header")) {
-    llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
-    if (std::optional<llvm::StringRef> word =
-            constants.readWord(*header, "header", names))
-      source.header =
-          static_cast<uint32_t>(llvm::find(names, *word) - names.begin());
-  }
-  return true;
-}
 
 static constexpr ParameterSpec kNormalize[] = {
     {"data", true}, {"mean", true}, {"std", true}};
@@ -175,6 +88,8 @@ bool JobAnalyzer::analyzeNormalize(const ast::CallExpression &call,
 
 /// Returns whether an expression, or a part of it, reads a file.
 static bool readsFile(const ast::Expression &expression) {
+  if (auto *list = llvm::dyn_cast<ast::ListExpression>(&expression))
+    return !list->elements.empty() && readsFile(*list->elements.front());
   if (auto *negation = llvm::dyn_cast<ast::NegationExpression>(&expression))
     return readsFile(*negation->operand);
   if (auto *binary = llvm::dyn_cast<ast::BinaryExpression>(&expression))
@@ -190,7 +105,8 @@ bool JobAnalyzer::analyzePreparation(const ast::Expression &expression,
   if (auto *call = llvm::dyn_cast<ast::CallExpression>(&expression);
       call && call->callee.name == "normalize")
     return analyzeNormalize(*call, source, sourceRange, steps);
-  if (llvm::isa<ast::CallExpression, ast::StringExpression>(expression))
+  if (llvm::isa<ast::CallExpression, ast::StringExpression>(expression) ||
+      (llvm::isa<ast::ListExpression>(expression) && readsFile(expression)))
     return analyzeSource(expression, source, sourceRange);
   if (auto *negation = llvm::dyn_cast<ast::NegationExpression>(&expression)) {
     if (!analyzePreparation(*negation->operand, source, sourceRange, steps))
@@ -253,7 +169,7 @@ static std::optional<int64_t> countSample(llvm::ArrayRef<int64_t> shape) {
   return elements;
 }
 
-static std::string printType(const FieldInfo &field) {
+std::string language::printFieldType(const FieldInfo &field) {
   return field.element + (field.shape.empty() ? "" : printShape(field.shape));
 }
 
@@ -287,7 +203,8 @@ bool JobAnalyzer::applyType(const ast::TypeSpec &type, FieldInfo &field) {
       (field.element != declared.element || field.shape != declared.shape)) {
     diagnostics.error(type.range,
                       "field '" + field.name + "' is declared as " +
-                          printType(declared) + " and as " + printType(field),
+                          printFieldType(declared) + " and as " +
+                          printFieldType(field),
                       "declare it once");
     return false;
   }
@@ -296,33 +213,12 @@ bool JobAnalyzer::applyType(const ast::TypeSpec &type, FieldInfo &field) {
   return true;
 }
 
-/// Checks that a field's type is declared. This is needed if no header of its
-/// file contains the type.
-bool JobAnalyzer::requireType(const DataSource &source, llvm::StringRef path,
-                              llvm::SMRange range, const FieldInfo &field) {
-  if (!field.element.empty())
-    return true;
-  llvm::StringRef type = source.format == "csv" ? "f32[4]"
-                         : field.steps.empty()  ? "u8"
-                                                : "u8[28, 28]";
-  std::string example = ("declare the type of one sample, for example '" +
-                         field.name + ": " + type + "'")
-                            .str();
-  if (hasHeader(source))
-    diagnostics.error(range, "no such file: '" + path + "'",
-                      example + ", or pass --data DIR");
-  else
-    diagnostics.error(
-        range, source.format + " files don't say the type of their samples",
-        example);
-  return false;
-}
-
 /// Sets a field's type to that in the header of its file, or if the type is
 /// declared, checks that both agree.
 bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
                               llvm::SMRange range, FieldInfo &field) {
   if (field.element.empty()) {
+    field.typeFile = path;
     field.element = found.element;
     field.shape = found.shape;
     if (found.shape.size() <= kMaxSampleRank &&
@@ -330,8 +226,8 @@ bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
         countSample(found.shape))
       return true;
     diagnostics.error(range,
-                      "samples of type " + printType(found) + " in '" + path +
-                          "' can't be trained on",
+                      "samples of type " + printFieldType(found) + " in '" +
+                          path + "' can't be trained on",
                       "a sample has at most " + llvm::Twine(kMaxSampleRank) +
                           " axes, none of length 0, and at most " +
                           llvm::Twine(kMaxSampleElements) + " elements");
@@ -340,58 +236,13 @@ bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
   if (field.element == found.element &&
       withoutOnes(field.shape) == withoutOnes(found.shape))
     return true;
-  diagnostics.error(range,
-                    "'" + path + "' holds samples of type " + printType(found) +
-                        ", but field '" + field.name + "' is " +
-                        printType(field),
-                    "shapes may differ only in axes of length 1");
+  diagnostics.error(
+      range,
+      "'" + path + "' holds samples of type " + printFieldType(found) +
+          ", but field '" + field.name + "' is " + printFieldType(field) +
+          (field.typeFile.empty() ? "" : ", as in '" + field.typeFile + "'"),
+      "shapes may differ only in axes of length 1");
   return false;
-}
-
-bool JobAnalyzer::refuseFile(llvm::SMRange range, const hfta_error &error) {
-  diagnostics.error(range, error.message,
-                    "hftac reads the type of a field's samples from its file, "
-                    "if that exists");
-  info.unsupportedFiles += error.code == HFTA_UNSUPPORTED;
-  return false;
-}
-
-/// Checks the first line of a csv file as the compiled program will, and notes
-/// whether it had to guess that the line isn't a header.
-bool JobAnalyzer::probeCsv(const DataSource &source, const std::string &path,
-                           llvm::SMRange range) {
-  hfta_data_request request = {};
-  request.path = path.c_str();
-  request.column = static_cast<uint32_t>(source.column);
-  request.header = static_cast<hfta_csv_header>(source.header);
-  bool guesses;
-  hfta_error error;
-  if (hfta_data_probe_csv(&request, &guesses, &error) != HFTA_OK)
-    return refuseFile(range, error);
-  if (guesses)
-    info.guessedHeaders.push_back({path, range});
-  return true;
-}
-
-bool JobAnalyzer::probe(const DataSource &source, llvm::SMRange range,
-                        FieldInfo &field) {
-  std::string path = getPathFrom(
-      options.dataDirectory.empty() ? file.directory : options.dataDirectory,
-      source.path);
-  bool exists = llvm::sys::fs::exists(path);
-  if (!hasHeader(source) || !exists)
-    return requireType(source, path, range, field) &&
-           (source.format != "csv" || !exists || probeCsv(source, path, range));
-  hfta_data_info header;
-  hfta_error error;
-  if (hfta_data_probe(path.c_str(), getFormat(source.format), &header,
-                      &error) != HFTA_OK)
-    return refuseFile(range, error);
-  FieldInfo found;
-  found.element = getElementTypeNames()[header.type].str();
-  found.shape.assign(header.sample_shape,
-                     header.sample_shape + header.sample_rank);
-  return applyHeader(found, path, range, field);
 }
 
 //===----------------------------------------------------------------------===//
@@ -462,7 +313,9 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
   const DataSource *sources[] = {&result.train, &result.test,
                                  &result.validation};
   for (auto [source, range] : llvm::zip_equal(sources, ranges))
-    ok = ok && (source->format.empty() || probe(*source, range, result));
+    ok = ok &&
+         (source->format.empty() || (probe(*source, range, result) &&
+                                     checkColumns(*source, range, result)));
   // The number of elements of a sample is bounded, so that the product fits
   // into 64 bits.
   if (ok && *countSample(result.shape) > kMaxBatchElements / info.job.batch)
@@ -470,63 +323,7 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
                       "a batch of field '" + result.name + "' has more than " +
                           llvm::Twine(kMaxBatchElements) + " elements",
                       "take a smaller batch");
-  if (ok)
-    compareHeaders(result);
   info.fields.push_back(std::move(result));
-}
-
-/// Returns whether two paths are equal apart from steps `./`.
-static bool isSamePath(llvm::StringRef left, llvm::StringRef right) {
-  llvm::SmallString<128> paths[] = {left, right};
-  for (llvm::SmallString<128> &path : paths)
-    llvm::sys::path::remove_dots(path);
-  return paths[0] == paths[1];
-}
-
-namespace {
-/// A file of a field.
-struct FieldFile {
-  const FieldInfo *field;
-  llvm::StringRef part;
-  const DataSource *source;
-};
-} // namespace
-
-static llvm::SmallVector<FieldFile, 3> getFiles(const FieldInfo &field) {
-  return {{&field, "train", &field.train},
-          {&field, "test", &field.test},
-          {&field, "validation", &field.validation}};
-}
-
-/// Checks that all fields that are read from the same csv file, in any part,
-/// agree on whether it has a header.
-void JobAnalyzer::compareHeaders(const FieldInfo &field) {
-  std::vector<FieldFile> before;
-  for (const FieldInfo &other : info.fields)
-    llvm::append_range(before, getFiles(other));
-  llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
-  for (const FieldFile &file : getFiles(field)) {
-    for (const FieldFile &known : before) {
-      if (file.source->format != "csv" || known.source->format != "csv" ||
-          file.source->header == known.source->header ||
-          !isSamePath(file.source->path, known.source->path))
-        continue;
-      auto describe = [&](const FieldFile &one) {
-        return "field '" + one.field->name + "'" +
-               (file.part == known.part ? ""
-                                        : (" in '" + one.part + "'").str());
-      };
-      diagnostics.error(
-          field.range,
-          describe(file) + " has header = " + names[file.source->header] +
-              " for '" + file.source->path + "', but " + describe(known) +
-              " has header = " + names[known.source->header],
-          "line 1 is a header for all fields of a file or for none: give both "
-          "the same 'header'");
-      return;
-    }
-    before.push_back(file);
-  }
 }
 
 void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
@@ -563,6 +360,8 @@ void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
       }
     }
   }
+  if (!diagnostics.hasErrors())
+    compareCsvFiles();
 }
 
 static constexpr ParameterSpec kData[] = {{"data", true}};

@@ -42,6 +42,7 @@ struct FieldInfo {
   DataSource train;
   DataSource test;
   DataSource validation;
+  std::string typeFile;       ///< the file that says the type, if one does
   std::string element;        ///< "u8", "f32", …: the type in the file
   std::vector<int64_t> shape; ///< shape of one sample
   std::vector<PrepareStep> steps;
@@ -51,6 +52,9 @@ struct FieldInfo {
   /// the field is bound to.
   bool isPreparedAsFloat() const;
 };
+
+/// Prints a field's type, such as "u8[28, 28]".
+std::string printFieldType(const FieldInfo &field);
 
 struct NamedRange {
   std::string name;
@@ -402,8 +406,6 @@ private:
                     const ast::Binding &field);
   const ast::Binding *findField(const std::vector<ast::Binding> &fields,
                                 llvm::StringRef name) const;
-  bool analyzeSource(const ast::Expression &expression, DataSource &source,
-                     llvm::SMRange &range);
   bool analyzePreparation(const ast::Expression &expression, DataSource &source,
                           llvm::SMRange &sourceRange,
                           std::vector<PrepareStep> &steps);
@@ -411,18 +413,34 @@ private:
                         llvm::SMRange &sourceRange,
                         std::vector<PrepareStep> &steps);
   bool applyType(const ast::TypeSpec &type, FieldInfo &field);
-  bool requireType(const DataSource &source, llvm::StringRef path,
-                   llvm::SMRange range, const FieldInfo &field);
   bool applyHeader(const FieldInfo &found, llvm::StringRef path,
                    llvm::SMRange range, FieldInfo &field);
   void analyzeOtherPart(llvm::StringRef name, const ast::DataPart &part,
                         const ast::Binding &train, FieldInfo &field,
                         DataSource &source, llvm::SMRange &range, bool &ok);
+
+  // AnalyzeSources.cpp: the files of fields.
+  bool analyzeSource(const ast::Expression &expression, DataSource &source,
+                     llvm::SMRange &range);
+  bool analyzePaths(const ast::Expression &expression, DataSource &source);
+  bool analyzeColumns(const ast::Expression &expression, DataSource &source);
+  bool analyzeCsv(const BoundArguments &arguments, DataSource &source);
+  bool analyzeFolder(const BoundArguments &arguments, DataSource &source);
+  bool analyzeWord(const BoundArguments &arguments, llvm::StringRef name,
+                   llvm::ArrayRef<llvm::StringRef> words, uint32_t &index);
+  bool checkImageType(const DataSource &source, llvm::SMRange range,
+                      const FieldInfo &field);
+  bool requireType(const DataSource &source, llvm::StringRef path,
+                   llvm::SMRange range, const FieldInfo &field);
   bool probe(const DataSource &source, llvm::SMRange range, FieldInfo &field);
+  bool probeFile(const DataSource &source, llvm::StringRef name,
+                 llvm::SMRange range, FieldInfo &field);
   bool probeCsv(const DataSource &source, const std::string &path,
                 llvm::SMRange range);
   bool refuseFile(llvm::SMRange range, const hfta_error &error);
-  void compareHeaders(const FieldInfo &field);
+  bool checkColumns(const DataSource &source, llvm::SMRange range,
+                    const FieldInfo &field);
+  void compareCsvFiles();
 
   // AnalyzeModel.cpp: the model's files and hyper-parameters.
   void analyzeModelOptions(const ast::ModelDeclaration &model);

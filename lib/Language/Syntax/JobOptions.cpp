@@ -109,7 +109,7 @@ static llvm::SmallVector<llvm::StringRef> splitFields(llvm::StringRef text) {
 /// than the bare name of a file.
 static bool isExpression(llvm::StringRef value) {
   if (value.starts_with("\"") || value.starts_with("(") ||
-      value.starts_with("-"))
+      value.starts_with("[") || value.starts_with("-"))
     return true;
   llvm::StringRef rest =
       value.drop_while([](char c) { return llvm::isAlnum(c) || c == '_'; });

@@ -114,7 +114,19 @@
 #define HFTA_ABI_SCHEDULED_NUMBER(M, s)                                        \
   M(s, hyper_parameter) M(s, tensor) M(s, schedule)
 #define HFTA_ABI_DATA_SOURCE(M, s)                                             \
-  M(s, format) M(s, column) M(s, header) M(s, reserved) M(s, path)
+  M(s, format)                                                                 \
+  M(s, column)                                                                 \
+  M(s, header)                                                                 \
+  M(s, separator)                                                              \
+  M(s, path)                                                                   \
+  M(s, more_paths)                                                             \
+  M(s, array)                                                                  \
+  M(s, column_names)                                                           \
+  M(s, column_numbers)                                                         \
+  M(s, more_path_count)                                                        \
+  M(s, column_count)                                                           \
+  M(s, resize)                                                                 \
+  M(s, skips_damaged) M(s, cache) M(s, shift) M(s, stride)
 #define HFTA_ABI_DATA_FIELD(M, s)                                              \
   M(s, name)                                                                   \
   M(s, tensor)                                                                 \
@@ -442,6 +454,10 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_ABI_MIX(HFTA_DATA_##identifier)
 #define HFTA_CSV_HEADER(identifier, number, name)                              \
   HFTA_ABI_MIX(HFTA_CSV_HEADER_##identifier)
+#define HFTA_CSV_SEPARATOR(identifier, number, name, character)                \
+  HFTA_ABI_MIX(HFTA_CSV_SEPARATOR_##identifier)
+#define HFTA_IMAGE_RESIZE(identifier, number, name)                            \
+  HFTA_ABI_MIX(HFTA_IMAGE_RESIZE_##identifier)
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
   HFTA_ABI_MIX(HFTA_TRAINING_##identifier)
 #define HFTA_SAMPLER_KIND(identifier, number, name)                            \
@@ -456,6 +472,8 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_SCHEDULE_OPTIONS
   HFTA_DATA_FORMATS
   HFTA_CSV_HEADERS
+  HFTA_CSV_SEPARATORS
+  HFTA_IMAGE_RESIZES
   HFTA_TRAINING_RULES
   HFTA_COMMANDS
   HFTA_SAMPLER_KINDS
@@ -464,6 +482,8 @@ static inline uint32_t hfta_abi_version(void) {
 #undef HFTA_RULE_KIND
 #undef HFTA_SAMPLER_KIND
 #undef HFTA_TRAINING_RULE
+#undef HFTA_IMAGE_RESIZE
+#undef HFTA_CSV_SEPARATOR
 #undef HFTA_CSV_HEADER
 #undef HFTA_DATA_FORMAT
 #undef HFTA_SCHEDULE_OPTION

@@ -137,7 +137,17 @@ typedef struct hfta_scheduled_number {
   /* one sample per line, in consecutive columns */                            \
   HFTA_DATA_FORMAT(CSV, 3, "csv")                                              \
   /* samples one after another, no header */                                   \
-  HFTA_DATA_FORMAT(RAW, 4, "raw")
+  HFTA_DATA_FORMAT(RAW, 4, "raw")                                              \
+  /* one of the arrays in an archive of npy files */                           \
+  HFTA_DATA_FORMAT(NPZ, 5, "npz")                                              \
+  /* one of a file's tensors */                                                \
+  HFTA_DATA_FORMAT(SAFETENSORS, 6, "safetensors")                              \
+  /* a folder of images for each class */                                      \
+  HFTA_DATA_FORMAT(IMAGES, 7, "images")                                        \
+  /* the classes of such images */                                             \
+  HFTA_DATA_FORMAT(CLASSES, 8, "classes")                                      \
+  /* windows of a sequence of numbers */                                       \
+  HFTA_DATA_FORMAT(TOKENS, 9, "tokens")
 
 typedef enum hfta_data_format {
   HFTA_DATA_NONE = 0,
@@ -162,15 +172,76 @@ typedef enum hfta_csv_header {
 #undef HFTA_CSV_HEADER
 } hfta_csv_header;
 
-/// A file of samples, as the job describes it.
+/// Separators of the columns of a csv file: HFTA_CSV_SEPARATOR(identifier,
+/// number, name in jobs, character).
+#define HFTA_CSV_SEPARATORS                                                    \
+  HFTA_CSV_SEPARATOR(COMMA, 0, "comma", ',')                                   \
+  HFTA_CSV_SEPARATOR(SEMICOLON, 1, "semicolon", ';')                           \
+  HFTA_CSV_SEPARATOR(TAB, 2, "tab", '\t')                                      \
+  HFTA_CSV_SEPARATOR(BAR, 3, "bar", '|')                                       \
+  /* any number of spaces and tabs */                                          \
+  HFTA_CSV_SEPARATOR(SPACE, 4, "space", ' ')
+
+typedef enum hfta_csv_separator {
+#define HFTA_CSV_SEPARATOR(identifier, number, name, character)                \
+  HFTA_CSV_SEPARATOR_##identifier = number,
+  HFTA_CSV_SEPARATORS
+#undef HFTA_CSV_SEPARATOR
+} hfta_csv_separator;
+
+/// Ways to treat images of another size than the field's:
+/// HFTA_IMAGE_RESIZE(identifier, number, name in jobs).
+#define HFTA_IMAGE_RESIZES                                                     \
+  /* they are refused */                                                       \
+  HFTA_IMAGE_RESIZE(NONE, 0, "none")                                           \
+  /* both axes are scaled to the field's size */                               \
+  HFTA_IMAGE_RESIZE(STRETCH, 1, "stretch")                                     \
+  /* the largest centered part with the field's proportions is scaled */       \
+  HFTA_IMAGE_RESIZE(CROP, 2, "crop")
+
+typedef enum hfta_image_resize {
+#define HFTA_IMAGE_RESIZE(identifier, number, name)                            \
+  HFTA_IMAGE_RESIZE_##identifier = number,
+  HFTA_IMAGE_RESIZES
+#undef HFTA_IMAGE_RESIZE
+} hfta_image_resize;
+
+/// Files of samples, as the job describes them.
 typedef struct hfta_data_source {
-  uint32_t format; ///< hfta_data_format; HFTA_DATA_NONE if the data block names
-                   ///< no such file
-  uint32_t column; ///< CSV: the first column of a sample, from 0
-  uint32_t header; ///< CSV: hfta_csv_header
-  uint32_t reserved;
-  const char *path; ///< path of the file, as written in the job
+  uint32_t format;    ///< hfta_data_format; HFTA_DATA_NONE if the data block
+                      ///< names no such file
+  uint32_t column;    ///< CSV: the first column of a sample, from 0
+  uint32_t header;    ///< CSV: hfta_csv_header
+  uint32_t separator; ///< CSV: hfta_csv_separator
+  const char *path;   ///< path of the first file, as written in the job
+  /// Paths of the files whose samples follow those of the first one.
+  const char *const *more_paths;
+  /// NPZ, SAFETENSORS: the name of the array in each file; else "".
+  const char *array;
+  /// CSV: the columns of a sample's elements, by their names in the header or
+  /// by their numbers. If both are NULL, columns from `column` on are taken.
+  const char *const *column_names;
+  const int64_t *column_numbers;
+  uint32_t more_path_count;
+  uint32_t column_count;  ///< the length of the list of columns
+  uint32_t resize;        ///< IMAGES: hfta_image_resize
+  uint32_t skips_damaged; ///< IMAGES, CLASSES: 1: files that can't be read are
+                          ///< left out, instead of being an error
+  int64_t cache;  ///< IMAGES: the most bytes of decoded images in memory
+  int64_t shift;  ///< TOKENS: the first token of the first window
+  int64_t stride; ///< TOKENS: the distance from a window to the next
 } hfta_data_source;
+
+/// Returns the number of a source's files.
+static inline uint32_t hfta_source_files(const hfta_data_source *source) {
+  return source->more_path_count + 1;
+}
+
+/// Returns the path of file number `index`, from 0.
+static inline const char *hfta_source_path(const hfta_data_source *source,
+                                           uint32_t index) {
+  return index == 0 ? source->path : source->more_paths[index - 1];
+}
 
 #ifdef __cplusplus
 }

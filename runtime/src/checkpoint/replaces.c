@@ -106,11 +106,17 @@ hfta_status hfta_refuse_to_replace_checkpoint(const char *output,
 static hfta_status refuse_source(const char *output,
                                  const hfta_data_source *source,
                                  const char *root, hfta_error *error) {
-  hfta_path path;
-  if (source->format == HFTA_DATA_NONE ||
-      hfta_path_under(&path, root, source->path, NULL) != HFTA_OK)
+  if (source->format == HFTA_DATA_NONE)
     return HFTA_OK;
-  return hfta_refuse_to_replace(output, path.text, error);
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < hfta_source_files(source) && status == HFTA_OK;
+       ++i) {
+    hfta_path path;
+    if (hfta_path_under(&path, root, hfta_source_path(source, i), NULL) ==
+        HFTA_OK)
+      status = hfta_refuse_to_replace(output, path.text, error);
+  }
+  return status;
 }
 
 hfta_status hfta_refuse_to_replace_data(const char *output,

@@ -326,6 +326,26 @@ static void put_tasks(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_end_array(writer);
 }
 
+/// Writes what a csv source says of its files.
+static void put_csv(hfta_json_writer *writer, const hfta_data_source *source) {
+  hfta_json_put_string(writer, "header",
+                       hfta_csv_header_name((hfta_csv_header)source->header));
+  if (source->separator != HFTA_CSV_SEPARATOR_COMMA)
+    hfta_json_put_string(
+        writer, "separator",
+        hfta_csv_separator_name((hfta_csv_separator)source->separator));
+  if (source->column_count == 0)
+    return;
+  hfta_json_key(writer, "columns");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < source->column_count; ++i)
+    if (source->column_names)
+      hfta_json_string(writer, source->column_names[i]);
+    else
+      hfta_json_integer(writer, source->column_numbers[i]);
+  hfta_json_end_array(writer);
+}
+
 static void put_source(hfta_json_writer *writer, const char *key,
                        const hfta_data_source *source) {
   if (source->format == HFTA_DATA_NONE)
@@ -335,9 +355,28 @@ static void put_source(hfta_json_writer *writer, const char *key,
   hfta_json_put_string(writer, "format",
                        hfta_data_format_name((hfta_data_format)source->format));
   hfta_json_put_string(writer, "path", source->path);
+  if (source->more_path_count > 0) {
+    hfta_json_key(writer, "more_paths");
+    hfta_json_begin_array(writer);
+    for (uint32_t i = 0; i < source->more_path_count; ++i)
+      hfta_json_string(writer, source->more_paths[i]);
+    hfta_json_end_array(writer);
+  }
+  if (source->array && *source->array)
+    hfta_json_put_string(writer, "array", source->array);
   if (source->format == HFTA_DATA_CSV)
-    hfta_json_put_string(writer, "header",
-                         hfta_csv_header_name((hfta_csv_header)source->header));
+    put_csv(writer, source);
+  if (source->format == HFTA_DATA_IMAGES) {
+    hfta_json_put_string(
+        writer, "resize",
+        hfta_image_resize_name((hfta_image_resize)source->resize));
+    hfta_json_put_boolean(writer, "skip_damaged", source->skips_damaged != 0);
+    hfta_json_put_integer(writer, "cache", source->cache);
+  }
+  if (source->format == HFTA_DATA_TOKENS) {
+    hfta_json_put_integer(writer, "shift", source->shift);
+    hfta_json_put_integer(writer, "stride", source->stride);
+  }
   hfta_json_end_object(writer);
 }
 

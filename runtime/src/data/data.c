@@ -1,5 +1,6 @@
 //===- data.c - Sources of training and test samples ----------------------===//
 
+#include "data/data_images.h"
 #include "data/data_source.h"
 
 #include <inttypes.h>
@@ -34,20 +35,64 @@ const char *hfta_csv_header_name(hfta_csv_header header) {
   return "auto";
 }
 
-static hfta_data_opener opener_of(hfta_data_format format) {
+const char *hfta_csv_separator_name(hfta_csv_separator separator) {
+  switch (separator) {
+#define HFTA_CSV_SEPARATOR(identifier, number, name, character)                \
+  case HFTA_CSV_SEPARATOR_##identifier:                                        \
+    return name;
+    HFTA_CSV_SEPARATORS
+#undef HFTA_CSV_SEPARATOR
+  }
+  return "comma";
+}
+
+const char *hfta_image_resize_name(hfta_image_resize resize) {
+  switch (resize) {
+#define HFTA_IMAGE_RESIZE(identifier, number, name)                            \
+  case HFTA_IMAGE_RESIZE_##identifier:                                         \
+    return name;
+    HFTA_IMAGE_RESIZES
+#undef HFTA_IMAGE_RESIZE
+  }
+  return "none";
+}
+
+/// The functions that read files of a format.
+typedef struct format_functions {
+  hfta_data_opener open;
+  hfta_data_prober probe; ///< NULL: files don't state type and shape
+  bool is_folder;         ///< sources are folders, which aren't watched
+} format_functions;
+
+static format_functions functions_of(hfta_data_format format) {
+#define HFTA_FUNCTIONS(name, is_folder)                                        \
+  (format_functions) {                                                         \
+    hfta_data_open_##name, hfta_data_probe_##name, is_folder                   \
+  }
   switch (format) {
   case HFTA_DATA_IDX:
-    return hfta_data_open_idx;
+    return HFTA_FUNCTIONS(idx, false);
   case HFTA_DATA_NPY:
-    return hfta_data_open_npy;
+    return HFTA_FUNCTIONS(npy, false);
   case HFTA_DATA_CSV:
-    return hfta_data_open_csv;
+    return (format_functions){hfta_data_open_csv, NULL, false};
   case HFTA_DATA_RAW:
-    return hfta_data_open_raw;
+    return (format_functions){hfta_data_open_raw, NULL, false};
+  case HFTA_DATA_NPZ:
+    return HFTA_FUNCTIONS(npz, false);
+  case HFTA_DATA_SAFETENSORS:
+    return HFTA_FUNCTIONS(safetensors, false);
+  case HFTA_DATA_IMAGES:
+    return HFTA_FUNCTIONS(images, true);
+  case HFTA_DATA_CLASSES:
+    return HFTA_FUNCTIONS(classes, true);
+  case HFTA_DATA_TOKENS:
+    return (format_functions){hfta_data_open_tokens, NULL, false};
   case HFTA_DATA_NONE:
     break;
   }
-  return NULL;
+  return (format_functions){NULL, NULL, false};
+#undef HFTA_FUNCTIONS
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,10 +117,12 @@ static hfta_status run_opener(void *argument) {
 /// watched until it is closed.
 static hfta_status open_watched(opening *self) {
   hfta_data *data = self->data;
+  if (functions_of(self->request->format).is_folder)
+    return run_opener(self);
   hfta_watch_open(self->request->path, &data->watch);
   hfta_status status =
       hfta_watch_read(&data->watch, data->path, run_opener, self, self->error);
-  if (!data->mapping.bytes)
+  if (!data->mapping.bytes && !data->tensors)
     hfta_watch_close(&data->watch);
   return status;
 }
@@ -87,7 +134,7 @@ static hfta_status open_watched(opening *self) {
 hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
                            hfta_error *error) {
   *out = NULL;
-  hfta_data_opener opener = opener_of(request->format);
+  hfta_data_opener opener = functions_of(request->format).open;
   uint64_t sample_bytes;
   if (!opener)
     return hfta_fail(error, HFTA_INTERNAL, "'%s': unknown data format %d",
@@ -120,11 +167,51 @@ hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
 void hfta_data_close(hfta_data *data) {
   if (!data)
     return;
+  for (uint32_t i = 0; i < data->part_count; ++i)
+    hfta_data_close(data->parts[i]);
+  for (size_t i = 0; i < data->notes.count; ++i)
+    free(data->notes.texts[i]);
+  free(data->notes.texts);
+  free(data->classes);
+  free(data->parts);
+  free(data->firsts);
+  hfta_images_close(data->images);
+  hfta_safetensors_close(data->tensors);
   hfta_mapping_close(&data->mapping);
   hfta_watch_close(&data->watch);
   free(data->owned);
   free(data->path);
   free(data);
+}
+
+hfta_status hfta_data_join(hfta_data **parts, uint32_t count, hfta_data **out,
+                           hfta_error *error) {
+  *out = NULL;
+  hfta_data *data = calloc(1, sizeof(*data));
+  hfta_data **kept = calloc(count, sizeof(hfta_data *));
+  int64_t *firsts = calloc(count, sizeof(*firsts));
+  if (!data || !kept || !firsts) {
+    for (uint32_t i = 0; i < count; ++i)
+      hfta_data_close(parts[i]);
+    free(data);
+    free(kept);
+    free(firsts);
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for data");
+  }
+  *data = (hfta_data){.parts = kept,
+                      .firsts = firsts,
+                      .part_count = count,
+                      .sample_bytes = parts[0]->sample_bytes,
+                      .watch = {.descriptor = -1}};
+  for (uint32_t i = 0; i < count; ++i) {
+    kept[i] = parts[i];
+    firsts[i] = data->count;
+    data->count += parts[i]->count;
+    data->owned_bytes += parts[i]->owned_bytes;
+    data->guesses_no_header |= parts[i]->guesses_no_header;
+  }
+  *out = data;
+  return HFTA_OK;
 }
 
 int64_t hfta_data_count(const hfta_data *data) { return data->count; }
@@ -140,6 +227,18 @@ uint64_t hfta_data_resident_bytes(const hfta_data *data) {
 bool hfta_data_guesses_no_header(const hfta_data *data) {
   return data->guesses_no_header;
 }
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+size_t hfta_data_note_count(const hfta_data *data) { return data->notes.count; }
+
+const char *hfta_data_note_at(const hfta_data *data, size_t index) {
+  return data->notes.texts[index];
+}
+
+const char *hfta_data_classes(const hfta_data *data) { return data->classes; }
 
 //===----------------------------------------------------------------------===//
 // Copying samples
@@ -192,20 +291,39 @@ static void copy_sample(const hfta_data *data, unsigned char *out,
   }
 }
 
-/// The arguments of hfta_data_gather, for hfta_watch_read.
+/// The arguments of hfta_data_gather, for hfta_watch_read. Only the samples
+/// from `first` on that the source has are gathered.
 typedef struct gathering {
   const hfta_data *data;
+  int64_t first;
   const int64_t *indices;
   int64_t count;
   unsigned char *out;
 } gathering;
 
+/// Returns whether a sample is among those that are gathered.
+static bool is_gathered(const gathering *self, int64_t index) {
+  return index >= self->first && index - self->first < self->data->count;
+}
+
 static hfta_status copy_samples(void *argument) {
   const gathering *self = argument;
-  uint64_t bytes = self->data->sample_bytes;
+  uint64_t bytes = self->data->sample_bytes,
+           stride = self->data->stride ? self->data->stride : bytes;
   for (int64_t i = 0; i < self->count; ++i)
-    copy_sample(self->data, self->out + (uint64_t)i * bytes,
-                self->data->samples + (uint64_t)self->indices[i] * bytes);
+    if (is_gathered(self, self->indices[i]))
+      copy_sample(self->data, self->out + (uint64_t)i * bytes,
+                  self->data->samples +
+                      (uint64_t)(self->indices[i] - self->first) * stride);
+  return HFTA_OK;
+}
+
+/// Gathers the samples of one file; does nothing if there are none.
+static hfta_status gather_from(gathering *self, hfta_error *error) {
+  for (int64_t i = 0; i < self->count; ++i)
+    if (is_gathered(self, self->indices[i]))
+      return hfta_watch_read(&self->data->watch, self->data->path, copy_samples,
+                             self, error);
   return HFTA_OK;
 }
 
@@ -218,18 +336,27 @@ hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
                        data->count, indices[i]);
   if (data->sample_bytes == 0)
     return HFTA_OK;
-  gathering self = {data, indices, n, destination};
-  return hfta_watch_read(&data->watch, data->path, copy_samples, &self, error);
+  if (data->images)
+    return hfta_images_gather(data->images, indices, n, destination, error);
+  gathering self = {data, 0, indices, n, destination};
+  if (data->part_count == 0)
+    return gather_from(&self, error);
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < data->part_count && status == HFTA_OK; ++i) {
+    self.data = data->parts[i];
+    self.first = data->firsts[i];
+    status = gather_from(&self, error);
+  }
+  return status;
 }
 
-hfta_status hfta_data_probe(const char *path, hfta_data_format format,
+hfta_status hfta_data_probe(const hfta_data_request *request,
                             hfta_data_info *out, hfta_error *error) {
   *out = (hfta_data_info){0};
-  if (format == HFTA_DATA_IDX)
-    return hfta_data_probe_idx(path, out, error);
-  if (format == HFTA_DATA_NPY)
-    return hfta_data_probe_npy(path, out, error);
+  hfta_data_prober prober = functions_of(request->format).probe;
+  if (prober)
+    return prober(request, out, error);
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "'%s': %s files have no header that gives type and shape",
-                   path, hfta_data_format_name(format));
+                   request->path, hfta_data_format_name(request->format));
 }

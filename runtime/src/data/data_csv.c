@@ -1,265 +1,130 @@
-//===- data_csv.c - Samples from comma separated numbers ------------------===//
+//===- data_csv.c - Samples from tables of numbers ------------------------===//
 //
 // A file is read in two passes. The first counts the lines, and refuses a line
 // that is too short for a sample, so that at most eight times the file's size
 // is allocated. The second parses the numbers.
 //===----------------------------------------------------------------------===//
 
+#include "data/csv_text.h"
 #include "data/data_source.h"
 #include "formats/gzip.h"
-#include "text/text.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// A part of the file's text, without a terminating 0.
-typedef struct span {
-  const char *text;
-  size_t length;
-} span;
-
-/// An iterator over the lines that aren't empty.
-typedef struct line_reader {
-  const char *at;
-  const char *end;
-  uint64_t number; ///< the number of the last returned line, from 1; empty
-                   ///< lines count
-} line_reader;
+/// A column that a list of columns names.
+typedef struct listed_column {
+  uint64_t number;  ///< the column's number, from 0
+  uint64_t element; ///< the element of a sample that it holds
+} listed_column;
 
 /// A csv file that is being read.
 typedef struct csv_table {
   const hfta_data_request *request;
   hfta_error *error;
-  uint64_t elements; ///< the number of elements of a sample
-  uint64_t columns;  ///< the number of columns of each line
-  line_reader first; ///< before the first line, then before the first sample
+  char separator;
+  uint64_t elements;     ///< the number of elements of a sample
+  uint64_t columns;      ///< the number of columns of each line
+  hfta_csv_reader first; ///< before the first line, then before the first
+                         ///< sample
+  listed_column *listed; ///< the request's list of columns, in ascending
+                         ///< order; NULL if it has none
 } csv_table;
 
 //===----------------------------------------------------------------------===//
-// Lines and fields
-//===----------------------------------------------------------------------===//
-
-/// Removes spaces, tabs and carriage returns around a text.
-static span trim(span text) {
-  while (text.length > 0 && strchr(" \t\r", text.text[text.length - 1]) &&
-         text.text[text.length - 1])
-    --text.length;
-  while (text.length > 0 && (text.text[0] == ' ' || text.text[0] == '\t')) {
-    ++text.text;
-    --text.length;
-  }
-  return text;
-}
-
-/// Returns in `*line` the next line that isn't empty, trimmed. Returns false at
-/// the end of the file.
-static bool next_line(line_reader *reader, span *line) {
-  while (reader->at < reader->end) {
-    const char *start = reader->at;
-    const char *newline = memchr(start, '\n', (size_t)(reader->end - start));
-    const char *end = newline ? newline : reader->end;
-    reader->at = newline ? newline + 1 : reader->end;
-    ++reader->number;
-    *line = trim((span){start, (size_t)(end - start)});
-    if (line->length > 0)
-      return true;
-  }
-  return false;
-}
-
-/// Removes the first field from a line. Returns false if no field is left.
-static bool next_field(span *line, span *field) {
-  if (!line->text)
-    return false;
-  const char *comma = memchr(line->text, ',', line->length);
-  if (!comma) {
-    *field = trim(*line);
-    *line = (span){NULL, 0};
-    return true;
-  }
-  size_t length = (size_t)(comma - line->text);
-  *field = trim((span){line->text, length});
-  line->text += length + 1;
-  line->length -= length + 1;
-  return true;
-}
-
-/// Removes the first `count` fields. Returns false if no field is left after
-/// them.
-static bool skip_columns(span *line, uint32_t count) {
-  span field;
-  for (uint32_t i = 0; i < count; ++i)
-    if (!next_field(line, &field))
-      return false;
-  return line->text != NULL;
-}
-
-static bool is_number(span field) {
-  return hfta_classify_number(field.text, field.length) != HFTA_NOT_A_NUMBER;
-}
-
-/// Returns whether a file's first line is a header. `*out_guesses` becomes true
-/// if the line is taken for a sample only because its first used field is a
-/// number (HFTA_CSV_HEADER_AUTO).
-static bool is_header(const hfta_data_request *request, span line,
-                      bool *out_guesses) {
-  *out_guesses = false;
-  if (request->header != HFTA_CSV_HEADER_AUTO)
-    return request->header == HFTA_CSV_HEADER_PRESENT;
-  span field;
-  if (!skip_columns(&line, request->column) || !next_field(&line, &field) ||
-      field.length == 0)
-    return false;
-  *out_guesses = is_number(field);
-  return !*out_guesses;
-}
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-/// Parses an integer, which may be written as 3.0 or 1e3. Returns false if the
-/// field is no integer or exceeds the range in which it is parsed exactly.
-static bool parse_whole(span field, hfta_number_kind kind, int64_t *out) {
-  if (kind == HFTA_DECIMAL_INTEGER)
-    return hfta_parse_i64(field.text, field.length, out);
-  double value;
-  if (kind != HFTA_DECIMAL ||
-      !hfta_parse_f64(field.text, field.length, &value) ||
-      value != floor(value) || fabs(value) > 0x1p53)
-    return false;
-  *out = (int64_t)value;
-  return true;
-}
-
-/// Stores a field as an integer type. Returns false if it isn't an integer of
-/// the type's range.
-static bool store_whole(span field, hfta_number_kind kind,
-                        hfta_element_type type, unsigned char *out) {
-  static const struct {
-    int64_t least, most;
-  } ranges[] = {
-      [HFTA_BOOL] = {0, 1},
-      [HFTA_U8] = {0, UINT8_MAX},
-      [HFTA_I8] = {INT8_MIN, INT8_MAX},
-      [HFTA_U16] = {0, UINT16_MAX},
-      [HFTA_I16] = {INT16_MIN, INT16_MAX},
-      [HFTA_I32] = {INT32_MIN, INT32_MAX},
-      [HFTA_I64] = {INT64_MIN, INT64_MAX},
-  };
-  int64_t value;
-  if (!parse_whole(field, kind, &value) || value < ranges[type].least ||
-      value > ranges[type].most)
-    return false;
-  // The low bytes come first, as the machine is little-endian.
-  memcpy(out, &value, hfta_element_bytes(type));
-  return true;
-}
-
-static bool store_f32(span field, unsigned char *out) {
-  float value;
-  if (!hfta_parse_f32(field.text, field.length, &value))
-    return false;
-  memcpy(out, &value, sizeof(value));
-  return true;
-}
-
-/// Stores a field as f64, f16 or bf16. Returns false if it exceeds the type's
-/// range.
-static bool store_f64(span field, hfta_element_type type, unsigned char *out) {
-  double value;
-  if (!hfta_parse_f64(field.text, field.length, &value))
-    return false;
-  if (type == HFTA_F64) {
-    memcpy(out, &value, sizeof(value));
-    return true;
-  }
-  uint16_t bits =
-      type == HFTA_F16 ? hfta_f16_from_f64(value) : hfta_bf16_from_f64(value);
-  uint16_t infinity = type == HFTA_F16 ? 0x7C00 : 0x7F80;
-  if ((bits & 0x7FFF) == infinity && isfinite(value))
-    return false;
-  memcpy(out, &bits, sizeof(bits));
-  return true;
-}
-
-/// Stores a field as an element of a type. Returns false if it is no number, or
-/// isn't in the type's range.
-static bool store_field(span field, hfta_element_type type,
-                        unsigned char *out) {
-  hfta_number_kind kind = hfta_classify_number(field.text, field.length);
-  if (kind == HFTA_NOT_A_NUMBER)
-    return false;
-  switch (type) {
-  case HFTA_F32:
-    return store_f32(field, out);
-  case HFTA_F64:
-  case HFTA_F16:
-  case HFTA_BF16:
-    return store_f64(field, type, out);
-  default:
-    return store_whole(field, kind, type, out);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// The file
+// Messages
 //===----------------------------------------------------------------------===//
 
 /// Returns a hint, to be appended to an error message, if columns are probably
-/// separated by something other than a comma; else "". Spreadsheets write
-/// semicolons where the decimal point is a comma. Tabs, bars and spaces count
-/// only after a number, because text such as names contains spaces.
-static const char *separator_hint(span text) {
-#define HFTA_HINT "; columns must be separated by ',', here they may be by "
+/// separated by something else than the request says; else "". Spreadsheets
+/// write semicolons where the decimal point is a comma. Tabs, bars and spaces
+/// count only after a number, because text such as names contains spaces.
+static const char *separator_hint(const csv_table *table, hfta_csv_span text) {
+#define HFTA_HINT(by, word)                                                    \
+  "; columns are separated by ',' unless the job says otherwise, here they "   \
+  "may be by " by ": separator = " word
   static const struct {
     char separator;
     const char *hint;
-  } hints[] = {{'\t', HFTA_HINT "tabs"},
-               {'|', HFTA_HINT "'|'"},
-               {' ', HFTA_HINT "spaces"}};
+  } hints[] = {{'\t', HFTA_HINT("tabs", "tab")},
+               {'|', HFTA_HINT("'|'", "bar")},
+               {' ', HFTA_HINT("spaces", "space")}};
+  if (table->separator != ',')
+    return "";
   if (memchr(text.text, ';', text.length))
-    return HFTA_HINT "';'";
+    return HFTA_HINT("';'", "semicolon");
   for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); ++i) {
     const char *end = memchr(text.text, hints[i].separator, text.length);
-    if (end && is_number(trim((span){text.text, (size_t)(end - text.text)})))
+    if (end && hfta_csv_is_number((hfta_csv_span){
+                   text.text, (size_t)(end - text.text), false}))
       return hints[i].hint;
   }
   return "";
 #undef HFTA_HINT
 }
 
+/// Returns how much of a text a message shows: at most its first line.
+static int shown_length(hfta_csv_span text) {
+  enum { MOST = 40 };
+  int length = 0;
+  while (length < MOST && (size_t)length < text.length &&
+         text.text[length] != '\n')
+    ++length;
+  return length;
+}
+
 static hfta_status wrong_columns(const csv_table *table, uint64_t line_number,
-                                 span line) {
+                                 hfta_csv_span line) {
   uint64_t columns = 0;
-  span rest = line;
-  for (span field; next_field(&rest, &field);)
+  hfta_csv_span rest = line;
+  for (hfta_csv_span field;
+       hfta_csv_next_field(&rest, table->separator, &field);)
     ++columns;
-  // The line has enough commas, so some of its fields must be empty.
+  // The line has enough separators, so some of its fields must be empty.
   if (columns == table->columns)
     return hfta_fail(table->error, HFTA_INVALID_INPUT,
                      "'%s', line %" PRIu64 ": expected %" PRIu64
                      " numbers, got '%.*s'",
                      table->request->path, line_number, table->columns,
-                     line.length < 40 ? (int)line.length : 40, line.text);
+                     shown_length(line), line.text);
   return hfta_fail(table->error, HFTA_INVALID_INPUT,
                    "'%s', line %" PRIu64 ": expected %" PRIu64
                    " columns, got %" PRIu64 "%s",
                    table->request->path, line_number, table->columns, columns,
-                   separator_hint(line));
+                   separator_hint(table, line));
 }
 
+/// Reports a field that is no number of the sample's type. Element `element` of
+/// the sample is in column `column`.
 static hfta_status wrong_number(const csv_table *table, uint64_t line_number,
-                                uint64_t column, span field) {
+                                uint64_t column, uint64_t element,
+                                hfta_csv_span field) {
+  const hfta_data_request *request = table->request;
+  char name[64] = "";
+  if (request->column_names)
+    snprintf(name, sizeof(name), " ('%.40s')", request->column_names[element]);
+  if (field.length == 0)
+    return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                     "'%s', line %" PRIu64 ", column %" PRIu64
+                     "%s: the value is missing, expected a number of type %s",
+                     request->path, line_number, column, name,
+                     hfta_element_name(request->type));
   return hfta_fail(table->error, HFTA_INVALID_INPUT,
                    "'%s', line %" PRIu64 ", column %" PRIu64
-                   ": expected a number of type %s, got '%.*s'%s",
-                   table->request->path, line_number, column,
-                   hfta_element_name(table->request->type),
-                   field.length < 40 ? (int)field.length : 40, field.text,
-                   separator_hint(field));
+                   "%s: expected a number of type %s, got '%.*s'%s",
+                   request->path, line_number, column, name,
+                   hfta_element_name(request->type), shown_length(field),
+                   field.text,
+                   field.is_quoted ? "" : separator_hint(table, field));
+}
+
+static hfta_status unclosed(const csv_table *table, uint64_t line_number) {
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s', line %" PRIu64
+                   ": a field begins with '\"', but no '\"' ends it",
+                   table->request->path, line_number);
 }
 
 /// Reports that the file has changed while it was read.
@@ -268,21 +133,174 @@ static hfta_status changed(const csv_table *table) {
                    "'%s' was changed while it was read", table->request->path);
 }
 
-/// Moves table->first past a header. See is_header for `*out_guesses`.
-static void skip_header(csv_table *table, bool *out_guesses) {
-  line_reader reader = table->first;
-  span line;
-  *out_guesses = false;
-  if (next_line(&reader, &line) && is_header(table->request, line, out_guesses))
-    table->first = reader;
+static hfta_status out_of_memory(const csv_table *table) {
+  return hfta_fail(table->error, HFTA_UNSUPPORTED,
+                   "out of memory while reading '%s'", table->request->path);
 }
+
+//===----------------------------------------------------------------------===//
+// The header
+//===----------------------------------------------------------------------===//
+
+/// Returns the column of a sample's first element; for a list of names 0.
+static uint64_t first_column(const hfta_data_request *request) {
+  return request->column_numbers ? (uint64_t)request->column_numbers[0]
+                                 : request->column;
+}
+
+/// Returns whether a field of the next line is in quotes.
+static bool is_next_quoted(hfta_csv_reader after, uint64_t column) {
+  hfta_csv_span line, field;
+  return hfta_csv_next_line(&after, &line) &&
+         hfta_csv_skip_fields(&line, after.separator, column) &&
+         hfta_csv_next_field(&line, after.separator, &field) && field.is_quoted;
+}
+
+/// Returns whether a file's first line is a header; `after` is behind it.
+/// `*out_guesses` becomes true if the line is taken for a sample only because
+/// its first used field is a number (HFTA_CSV_HEADER_AUTO). A number in quotes
+/// is taken for a name, unless the next line has quotes, too.
+static bool is_header(const hfta_data_request *request, hfta_csv_reader after,
+                      hfta_csv_span line, bool *out_guesses) {
+  *out_guesses = false;
+  if (request->header != HFTA_CSV_HEADER_AUTO || request->column_names)
+    return request->header != HFTA_CSV_HEADER_ABSENT;
+  hfta_csv_span field;
+  uint64_t column = first_column(request);
+  if (!hfta_csv_skip_fields(&line, after.separator, column) ||
+      !hfta_csv_next_field(&line, after.separator, &field) || field.length == 0)
+    return false;
+  *out_guesses = hfta_csv_is_number(field) &&
+                 (!field.is_quoted || is_next_quoted(after, column));
+  return !*out_guesses;
+}
+
+/// Reports that the header has no column of a name, and which ones it has.
+static hfta_status no_column(const csv_table *table, hfta_csv_span header,
+                             const char *name) {
+  char names[256];
+  size_t used = 0;
+  names[0] = 0;
+  const char *more = "";
+  for (hfta_csv_span field;
+       hfta_csv_next_field(&header, table->separator, &field);) {
+    if (used + field.length + 5 > sizeof(names)) {
+      more = ", ...";
+      break;
+    }
+    used +=
+        (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.*s'",
+                         used == 0 ? "" : ", ", (int)field.length, field.text);
+  }
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s' has no column '%s'; its columns are %s%s",
+                   table->request->path, name, names, more);
+}
+
+/// Sets `*out` to the number of the header's column of a name.
+static hfta_status find_column(const csv_table *table, hfta_csv_span header,
+                               const char *name, uint64_t *out) {
+  hfta_csv_span rest = header, field;
+  bool is_found = false;
+  for (uint64_t number = 0;
+       hfta_csv_next_field(&rest, table->separator, &field); ++number) {
+    if (!hfta_csv_is_name(field, name))
+      continue;
+    if (is_found)
+      return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                       "'%s' has two columns '%s': number %" PRIu64
+                       " and number %" PRIu64,
+                       table->request->path, name, *out, number);
+    is_found = true;
+    *out = number;
+  }
+  return is_found ? HFTA_OK : no_column(table, header, name);
+}
+
+static int compare_columns(const void *left, const void *right) {
+  const listed_column *a = left, *b = right;
+  return (a->number > b->number) - (a->number < b->number);
+}
+
+/// Makes table->listed of the request's list. `header` is the first line, if
+/// that is a header.
+static hfta_status list_columns(csv_table *table, hfta_csv_span header) {
+  const hfta_data_request *request = table->request;
+  uint64_t count = request->column_count;
+  table->listed = calloc(count + 1, sizeof(*table->listed));
+  if (!table->listed)
+    return out_of_memory(table);
+  for (uint64_t i = 0; i < count; ++i) {
+    listed_column *listed = &table->listed[i];
+    hfta_status status = HFTA_OK;
+    if (request->column_names)
+      status =
+          find_column(table, header, request->column_names[i], &listed->number);
+    else
+      listed->number = (uint64_t)request->column_numbers[i];
+    if (status != HFTA_OK)
+      return status;
+    listed->element = i;
+  }
+  qsort(table->listed, count, sizeof(*table->listed), compare_columns);
+  for (uint64_t i = 1; i < count; ++i)
+    if (table->listed[i - 1].number == table->listed[i].number)
+      return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                       "'%s': column %" PRIu64 " is taken twice", request->path,
+                       table->listed[i].number);
+  return HFTA_OK;
+}
+
+/// Sets table->columns and table->listed from the request, and from the header
+/// where there is one.
+static hfta_status find_columns(csv_table *table, hfta_csv_span header) {
+  const hfta_data_request *request = table->request;
+  hfta_status status =
+      request->column_count > 0 ? list_columns(table, header) : HFTA_OK;
+  table->columns = request->columns;
+  if (request->columns == HFTA_CSV_COLUMNS_OF_HEADER || request->column_names) {
+    table->columns = 0;
+    for (hfta_csv_span field;
+         hfta_csv_next_field(&header, table->separator, &field);)
+      ++table->columns;
+  } else if (table->columns == 0) {
+    table->columns = table->listed
+                         ? table->listed[request->column_count - 1].number + 1
+                         : request->column + table->elements;
+  }
+  return status;
+}
+
+/// Moves table->first past a header. See is_header for `*out_guesses`.
+static hfta_status read_header(csv_table *table, bool *out_guesses) {
+  hfta_csv_reader reader = table->first;
+  hfta_csv_span line;
+  *out_guesses = false;
+  if (!hfta_csv_next_line(&reader, &line)) {
+    // No line has columns that could be wrong.
+    return HFTA_OK;
+  }
+  if (reader.is_unclosed)
+    return unclosed(table, reader.number);
+  if (is_header(table->request, reader, line, out_guesses))
+    table->first = reader;
+  else if (table->request->column_names)
+    line.text = NULL;
+  return find_columns(table, line);
+}
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
 
 /// Counts the samples after the header (the first pass).
 static hfta_status count_lines(csv_table *table, int64_t *count) {
-  line_reader reader = table->first;
+  hfta_csv_reader reader = table->first;
   *count = 0;
-  for (span line; next_line(&reader, &line);) {
-    // A sample needs a character per number, and a comma between two numbers.
+  for (hfta_csv_span line; hfta_csv_next_line(&reader, &line);) {
+    if (reader.is_unclosed)
+      return unclosed(table, reader.number);
+    // A sample needs a character per number, and one between two numbers.
     if (line.length < table->elements ||
         line.length - table->elements + 1 < table->elements)
       return wrong_columns(table, reader.number, line);
@@ -291,33 +309,48 @@ static hfta_status count_lines(csv_table *table, int64_t *count) {
   return HFTA_OK;
 }
 
-/// Parses the numbers of one line to `out`, and checks the number of columns.
-static hfta_status parse_line(const csv_table *table, span line,
-                              uint64_t line_number, unsigned char *out) {
-  const hfta_data_request *request = table->request;
-  size_t element_bytes = hfta_element_bytes(request->type);
-  span rest = line, field;
-  if (!skip_columns(&rest, request->column))
-    return wrong_columns(table, line_number, line);
-  for (uint64_t i = 0; i < table->elements; ++i, out += element_bytes) {
-    if (!next_field(&rest, &field))
-      return wrong_columns(table, line_number, line);
-    if (!store_field(field, request->type, out))
-      return wrong_number(table, line_number, request->column + i, field);
+/// Returns whether column `number` holds an element of the sample, and which
+/// one. `*listed` is the next entry of the list, if there is one.
+static bool takes_column(const csv_table *table, uint64_t number,
+                         const listed_column **listed, uint64_t *element) {
+  if (!*listed) {
+    *element = number - table->request->column;
+    return number >= table->request->column && *element < table->elements;
   }
-  for (uint64_t i = request->column + table->elements; i < table->columns; ++i)
-    if (!next_field(&rest, &field))
+  if (*listed == table->listed + table->request->column_count ||
+      (*listed)->number != number)
+    return false;
+  *element = (*listed)++->element;
+  return true;
+}
+
+/// Parses the numbers of one line to `out`, and checks the number of columns.
+static hfta_status parse_line(const csv_table *table, hfta_csv_span line,
+                              uint64_t line_number, unsigned char *out) {
+  hfta_element_type type = table->request->type;
+  size_t bytes = hfta_element_bytes(type);
+  const listed_column *listed = table->listed;
+  hfta_csv_span rest = line, field;
+  uint64_t number = 0, element;
+  for (; hfta_csv_next_field(&rest, table->separator, &field); ++number) {
+    if (number == table->columns)
       return wrong_columns(table, line_number, line);
-  return rest.text ? wrong_columns(table, line_number, line) : HFTA_OK;
+    if (takes_column(table, number, &listed, &element) &&
+        !hfta_csv_store(field, type, out + element * bytes))
+      return wrong_number(table, line_number, number, element, field);
+  }
+  return number == table->columns ? HFTA_OK
+                                  : wrong_columns(table, line_number, line);
 }
 
 /// Parses all lines (the second pass). Fails if it finds another number of
 /// lines than the first pass, since others may have changed the file meanwhile.
 static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
   unsigned char *out = data->owned;
-  line_reader reader = table->first;
+  hfta_csv_reader reader = table->first;
   int64_t done = 0;
-  for (span line; next_line(&reader, &line); out += data->sample_bytes) {
+  for (hfta_csv_span line; hfta_csv_next_line(&reader, &line);
+       out += data->sample_bytes) {
     if (done == data->count)
       return changed(table);
     hfta_status status = parse_line(table, line, reader.number, out);
@@ -329,8 +362,9 @@ static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
 }
 
 static hfta_status load(csv_table *table, hfta_data *data) {
-  skip_header(table, &data->guesses_no_header);
-  hfta_status status = count_lines(table, &data->count);
+  hfta_status status = read_header(table, &data->guesses_no_header);
+  if (status == HFTA_OK)
+    status = count_lines(table, &data->count);
   if (status != HFTA_OK)
     return status;
   uint64_t bytes;
@@ -345,6 +379,10 @@ static hfta_status load(csv_table *table, hfta_data *data) {
   data->samples = data->owned;
   return parse_lines(table, data);
 }
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
 
 /// Returns whether a text begins like UTF-16: with a byte order mark, or with a
 /// character whose high or low byte is 0, as of ASCII characters.
@@ -378,13 +416,15 @@ static hfta_status check_encoding(const hfta_mapping *mapping, const char *path,
 /// line. An empty file isn't an error.
 static hfta_status open_table(csv_table *out, hfta_mapping *mapping) {
   const char *path = out->request->path;
+  out->separator = hfta_csv_separator_character(out->request->separator);
   hfta_status status = hfta_mapping_open(path, mapping, out->error);
   if (status == HFTA_OK && mapping->size > 0)
     status = check_encoding(mapping, path, out->error);
   if (status != HFTA_OK || mapping->size == 0)
     return status;
   const char *text = (const char *)mapping->bytes;
-  out->first = (line_reader){.at = text, .end = text + mapping->size};
+  out->first = (hfta_csv_reader){
+      .at = text, .end = text + mapping->size, .separator = out->separator};
   // Skip the byte order mark U+FEFF, with which some programs begin a UTF-8
   // file.
   if (mapping->size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
@@ -396,19 +436,18 @@ hfta_status hfta_data_open_csv(const hfta_data_request *request,
                                hfta_data *data, hfta_error *error) {
   int64_t elements;
   if (!hfta_shape_elements(request->sample_shape, request->sample_rank,
-                           &elements))
-    return hfta_fail(error, HFTA_INTERNAL, "'%s': the sample is too large",
+                           &elements) ||
+      (request->column_count > 0 && request->column_count != elements))
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "'%s': the sample is too large for its columns",
                      request->path);
-  csv_table table = {.request = request,
-                     .error = error,
-                     .elements = (uint64_t)elements,
-                     .columns = request->columns
-                                    ? request->columns
-                                    : request->column + (uint64_t)elements};
+  csv_table table = {
+      .request = request, .error = error, .elements = (uint64_t)elements};
   hfta_mapping mapping;
   hfta_status status = open_table(&table, &mapping);
   if (status == HFTA_OK && mapping.size > 0)
     status = load(&table, data);
+  free(table.listed);
   hfta_mapping_close(&mapping);
   return status;
 }
@@ -420,7 +459,8 @@ hfta_status hfta_data_probe_csv(const hfta_data_request *request,
   hfta_status status = open_table(&table, &mapping);
   *out_guesses = false;
   if (status == HFTA_OK)
-    skip_header(&table, out_guesses);
+    status = read_header(&table, out_guesses);
+  free(table.listed);
   hfta_mapping_close(&mapping);
   return status;
 }

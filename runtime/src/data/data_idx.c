@@ -240,11 +240,11 @@ hfta_status hfta_data_open_idx(const hfta_data_request *request,
   return status;
 }
 
-hfta_status hfta_data_probe_idx(const char *path, hfta_data_info *out,
-                                hfta_error *error) {
+hfta_status hfta_data_probe_idx(const hfta_data_request *request,
+                                hfta_data_info *out, hfta_error *error) {
   idx_source source;
   idx_layout layout;
-  hfta_status status = open_source(path, &source, error);
+  hfta_status status = open_source(request->path, &source, error);
   if (status == HFTA_OK)
     status = read_header(&source, &layout, error);
   if (status == HFTA_OK && !source.gzip)

@@ -38,8 +38,9 @@ hfta_status hfta_data_open_npy(const hfta_data_request *request,
   return status;
 }
 
-hfta_status hfta_data_probe_npy(const char *path, hfta_data_info *out,
-                                hfta_error *error) {
+hfta_status hfta_data_probe_npy(const hfta_data_request *request,
+                                hfta_data_info *out, hfta_error *error) {
+  const char *path = request->path;
   hfta_mapping mapping;
   hfta_npy_header header;
   hfta_status status = hfta_mapping_open(path, &mapping, error);

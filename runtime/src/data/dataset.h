@@ -48,6 +48,12 @@ hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
                               const char *root, hfta_dataset *out,
                               hfta_error *error);
 
+/// Checks that the names of classes of two splits agree, where both number them
+/// by names. Fails with HFTA_INVALID_INPUT.
+hfta_status hfta_dataset_compare_classes(const hfta_dataset *left,
+                                         const hfta_dataset *right,
+                                         hfta_error *error);
+
 /// Closes the sources, or frees a view. Closing twice is allowed.
 void hfta_dataset_close(hfta_dataset *dataset);
 

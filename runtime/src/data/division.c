@@ -165,10 +165,23 @@ hfta_status hfta_training_data_open(const hfta_program *program,
     return hfta_dataset_divide(&out->whole, fold, &out->train, &out->validation,
                                error);
   out->train = view_all(&out->whole, HFTA_SPLIT_TRAIN);
-  return hfta_dataset_exists(program, HFTA_SPLIT_VALIDATION)
-             ? hfta_dataset_open(program, HFTA_SPLIT_VALIDATION, root,
-                                 &out->validation, error)
-             : HFTA_OK;
+  if (!hfta_dataset_exists(program, HFTA_SPLIT_VALIDATION))
+    return HFTA_OK;
+  status = hfta_dataset_open(program, HFTA_SPLIT_VALIDATION, root,
+                             &out->validation, error);
+  return status == HFTA_OK ? hfta_dataset_compare_classes(
+                                 &out->whole, &out->validation, error)
+                           : status;
+}
+
+hfta_status hfta_test_data_open(const hfta_training_data *training,
+                                const char *root, hfta_dataset *out,
+                                hfta_error *error) {
+  hfta_status status = hfta_dataset_open(training->whole.program,
+                                         HFTA_SPLIT_TEST, root, out, error);
+  return status == HFTA_OK
+             ? hfta_dataset_compare_classes(&training->whole, out, error)
+             : status;
 }
 
 void hfta_training_data_close(hfta_training_data *data) {

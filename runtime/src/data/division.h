@@ -51,6 +51,13 @@ hfta_status hfta_training_data_open(const hfta_program *program,
                                     const char *root, int64_t fold,
                                     hfta_training_data *out, hfta_error *error);
 
+/// Opens the data for testing, and checks that their classes have the names of
+/// those of the training data. `*out` must be released by hfta_dataset_close,
+/// also after a failure.
+hfta_status hfta_test_data_open(const hfta_training_data *training,
+                                const char *root, hfta_dataset *out,
+                                hfta_error *error);
+
 /// Closes all of the data. Closing twice is allowed.
 void hfta_training_data_close(hfta_training_data *data);
 

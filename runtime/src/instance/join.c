@@ -66,7 +66,20 @@ static void mix_source(uint64_t *digest, const hfta_data_source *source) {
   mix(digest, &source->format, sizeof(source->format));
   mix(digest, &source->column, sizeof(source->column));
   mix(digest, &source->header, sizeof(source->header));
+  mix(digest, &source->separator, sizeof(source->separator));
   mix_text(digest, source->path ? source->path : "");
+  for (uint32_t i = 0; i < source->more_path_count; ++i)
+    mix_text(digest, source->more_paths[i]);
+  mix_text(digest, source->array ? source->array : "");
+  for (uint32_t i = 0; source->column_names && i < source->column_count; ++i)
+    mix_text(digest, source->column_names[i]);
+  if (source->column_numbers)
+    mix(digest, source->column_numbers,
+        sizeof(*source->column_numbers) * (uint64_t)source->column_count);
+  mix(digest, &source->resize, sizeof(source->resize));
+  mix(digest, &source->skips_damaged, sizeof(source->skips_damaged));
+  mix(digest, &source->shift, sizeof(source->shift));
+  mix(digest, &source->stride, sizeof(source->stride));
 }
 
 static void mix_data(uint64_t *digest, const hfta_program *program) {

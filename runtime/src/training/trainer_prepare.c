@@ -95,8 +95,7 @@ static hfta_status open_data(hfta_trainer *self) {
     status = hfta_check_evaluated(&self->data.validation, self->error);
   self->tests = evaluates && hfta_dataset_exists(program, HFTA_SPLIT_TEST);
   if (self->tests && status == HFTA_OK)
-    status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
-                               self->error);
+    status = hfta_test_data_open(&self->data, root, &self->test, self->error);
   if (self->tests && status == HFTA_OK)
     status = hfta_check_evaluated(&self->test, self->error);
   return status;
@@ -292,6 +291,20 @@ static void announce_guesses(hfta_trainer *self) {
   }
 }
 
+/// Shows the messages about data that are used nevertheless, and about classes.
+static void announce_data(hfta_trainer *self) {
+  const hfta_dataset *all[] = {&self->data.whole, &self->data.validation,
+                               &self->test};
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
+    for (uint32_t j = 0; j < self->program->data_field_count; ++j) {
+      const hfta_data *source =
+          all[i]->sources && !all[i]->is_view ? all[i]->sources[j] : NULL;
+      for (size_t k = 0; source && k < hfta_data_note_count(source); ++k)
+        hfta_progress_note(&self->progress, "note: %s",
+                           hfta_data_note_at(source, k));
+    }
+}
+
 void hfta_trainer_announce(hfta_trainer *self) {
   const hfta_program *program = self->program;
   hfta_progress *progress = &self->progress;
@@ -319,6 +332,7 @@ void hfta_trainer_announce(hfta_trainer *self) {
       (double)(hfta_training_data_bytes(&self->data) +
                self->test.resident_bytes) /
           (1 << 20));
+  announce_data(self);
   announce_guesses(self);
   const hfta_validation *by = &program->validation;
   if (self->keeps_best)

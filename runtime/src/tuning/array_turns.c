@@ -77,8 +77,7 @@ hfta_status hfta_tuner_open_data(hfta_tuner *self) {
     status = check_folds(self);
   self->has_test = hfta_dataset_exists(self->program, HFTA_SPLIT_TEST);
   if (status == HFTA_OK && self->has_test)
-    status = hfta_dataset_open(self->program, HFTA_SPLIT_TEST, root,
-                               &self->test, self->error);
+    status = hfta_test_data_open(&self->data, root, &self->test, self->error);
   if (status == HFTA_OK && self->has_test)
     status = hfta_check_evaluated(&self->test, self->error);
   if (status == HFTA_OK)

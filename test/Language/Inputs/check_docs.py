@@ -55,10 +55,16 @@ def complete(block):
                 REST % "net" + block + "}\n")
     if block.startswith("train"):
         return MODEL + DATA + block
-    if block.startswith("data d") and "price" in block:
-        return (block + "model net(x: f32[batch, 13]) { return linear(x, 1) }\n"
-                "train t {\n  model net(features)\n  data d, batch = 4\n"
+    if block.startswith("data ") and "price" in block:
+        size = re.search(r"features: f32\[(\d+)\]", block)[1]
+        name = block.split()[1]
+        return (block + f"model net(x: f32[batch, {size}]) {{ return linear(x, 1) }}\n"
+                f"train t {{\n  model net(features)\n  data {name}, batch = 4\n"
                 "  loss mse(net, price)\n" + sgd + "}\n")
+    if block.startswith("data pets"):
+        return (block + MODEL.replace("28, 28", "3, 64, 64") +
+                "train t {\n  model net(image)\n  data pets, batch = 4\n"
+                "  loss cross_entropy(net, label)\n" + sgd + "}\n")
     if block.startswith("data d"):
         return (block + MODEL + "train t {\n  model net(image)\n"
                 "  data d, batch = 4\n  loss cross_entropy(net, label)\n" + sgd +

@@ -293,3 +293,128 @@ TEST(DataErrors, LargeSample) {
 hint: the type is that of one sample
 )");
 }
+
+TEST(DataErrors, NpzWithoutArray) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npz(\"x.npz\")"),
+            R"(job.hfta:6:13: error: 'npz' needs 'array'
+  train x = npz("x.npz"), label = npy("y.npy")
+            ^~~~~~~~~~~~
+hint: it is npz(file, array)
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "\"x.npz\""),
+            R"(job.hfta:6:13: error: which array of 'x.npz' isn't said
+  train x = "x.npz", label = npy("y.npy")
+            ^~~~~~~
+hint: for example npz("f.npz", "images") or safetensors("f.safetensors", "images")
+)");
+}
+
+TEST(DataErrors, Files) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npy([\"a.npy\", \"\"])"),
+            R"(job.hfta:6:27: error: 'file' is empty
+  train x = npy(["a.npy", ""]), label = npy("y.npy")
+                          ^~
+hint: give a name
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npy([])"),
+            R"(job.hfta:6:17: error: 'file' lists 0 files
+  train x = npy([]), label = npy("y.npy")
+                ^~
+hint: it is one file, or a list of 1 to 256
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "[\"a.npy\", \"b.npy\"]"), "");
+}
+
+TEST(DataErrors, CsvColumns) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "csv(\"x.csv\", column = [\"a\", 1])"),
+            R"(job.hfta:6:41: error: 'column' is a string
+  train x = csv("x.csv", column = ["a", 1]), label = npy("y.npy")
+                                        ^
+hint: strings stand in double quotes
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "csv(\"x.csv\", column = [2, 1, 2])"),
+            R"(job.hfta:6:42: error: 'column' lists a column twice
+  train x = csv("x.csv", column = [2, 1, 2]), label = npy("y.npy")
+                                         ^
+hint: list each column once
+)");
+  EXPECT_EQ(
+      getErrors("npy(\"x.npy\")", "csv(\"x.csv\", column = \"a\")"),
+      R"(job.hfta:6:13: error: 'column' lists 1 column for samples of 4 elements
+  train x = csv("x.csv", column = "a"), label = npy("y.npy")
+            ^~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: list a column for each element, or give the number of the first of adjacent columns
+)");
+  EXPECT_EQ(
+      getErrors("npy(\"x.npy\")",
+                "csv(\"x.csv\", column = [\"a\", \"b\"], header = false)"),
+      R"(job.hfta:6:35: error: columns have no names with header = false
+  train x = csv("x.csv", column = ["a", "b"], header = false), label = npy("y.npy")
+                                  ^~~~~~~~~~
+hint: give their numbers, from 0
+)");
+}
+
+TEST(DataErrors, CsvSeparators) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "csv(\"x.csv\", separator = point)"),
+            R"(job.hfta:6:38: error: unknown separator 'point'
+  train x = csv("x.csv", separator = point), label = npy("y.npy")
+                                     ^~~~~
+hint: words are: 'comma', 'semicolon', 'tab', 'bar', 'space'
+)");
+  EXPECT_EQ(
+      getErrors("npy(\"x.npy\"), label = npy(\"y.npy\")",
+                "csv(\"x.csv\", separator = tab), label = csv(\"x.csv\", "
+                "column = 4)"),
+      R"(job.hfta:6:44: error: field 'label' has separator = comma for 'x.csv', but field 'x' has separator = tab
+  train x = csv("x.csv", separator = tab), label = csv("x.csv", column = 4)
+                                           ^~~~~
+hint: a file has one separator: give both the same
+)");
+}
+
+TEST(DataErrors, Images) {
+  EXPECT_EQ(
+      getErrors("npy(\"x.npy\")", "images(\"x\")"),
+      R"(job.hfta:6:13: error: field 'x' is f32[4], which is no type of images
+  train x = images("x"), label = npy("y.npy")
+            ^~~~~~~~~~~
+hint: it is u8[3, height, width], or u8[1, height, width] for gray images
+)");
+  EXPECT_EQ(
+      getErrors("x: f32[4], label: u8\n  train x = npy(\"x.npy\")",
+                "label: u8\n  train x = images(\"x\", resize = crop)"),
+      R"(job.hfta:6:13: error: images are scaled, but the size that they get isn't said
+  train x = images("x", resize = crop), label = npy("y.npy")
+            ^~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: declare the type of one sample, for example 'x: u8[3, 224, 224]'
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "images(\"x\", resize = fit)"),
+            R"(job.hfta:6:34: error: unknown resize 'fit'
+  train x = images("x", resize = fit), label = npy("y.npy")
+                                 ^~~
+hint: words are: 'none', 'stretch', 'crop'
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "images([\"x\", \"y\"])"),
+            R"(job.hfta:6:20: error: 'folder' is a string
+  train x = images(["x", "y"]), label = npy("y.npy")
+                   ^~~~~~~~~~
+hint: strings stand in double quotes
+)");
+  EXPECT_EQ(
+      getErrors("label = npy(\"y.npy\")", "label = classes(\"y\")"),
+      R"(job.hfta:6:35: error: 'y' holds samples of type i32, but field 'label' is u8
+  train x = npy("x.npy"), label = classes("y")
+                                  ^~~~~~~~~~~~
+hint: shapes may differ only in axes of length 1
+)");
+}
+
+TEST(DataErrors, Tokens) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "tokens(\"x.bin\", stride = 0)"),
+            R"(job.hfta:6:38: error: 'stride' is out of range, got 0
+  train x = tokens("x.bin", stride = 0), label = npy("y.npy")
+                                     ^
+hint: it is from 1 to 1099511627776
+)");
+}

@@ -22,7 +22,8 @@ protected:
     tensor.rank = 1;
     tensor.type = HFTA_I32;
     field.name = "x";
-    field.train = {HFTA_DATA_RAW, 0, 0, 0, "train.raw"};
+    field.train.format = HFTA_DATA_RAW;
+    field.train.path = "train.raw";
     program.tensors = &tensor;
     program.tensor_count = 1;
     program.data_fields = &field;
@@ -248,7 +249,8 @@ TEST_F(Division, ShuffledEpochsStayInTheView) {
 }
 
 TEST_F(Division, FilesForValidationLeaveTrainingWhole) {
-  field.validation = {HFTA_DATA_RAW, 0, 0, 0, "validation.raw"};
+  field.validation.format = HFTA_DATA_RAW;
+  field.validation.path = "validation.raw";
   writeSamples("validation.raw", 100, 3);
   ASSERT_EQ(open(20), HFTA_OK) << error.message;
   EXPECT_TRUE(hfta_program_validates(&program));

@@ -44,6 +44,14 @@ const Schedule *Job::getScheduleOf(StringRef name) const {
   return nullptr;
 }
 
+std::vector<std::string> DataSource::getPaths() const {
+  std::vector<std::string> paths;
+  if (!format.empty())
+    paths.push_back(path);
+  paths.insert(paths.end(), morePaths.begin(), morePaths.end());
+  return paths;
+}
+
 //===----------------------------------------------------------------------===//
 // One description of the dictionary serves writing and reading
 //===----------------------------------------------------------------------===//
@@ -298,8 +306,18 @@ struct Describe {
   void operator()(Archive &archive, DataSource &source) const {
     archive.field("format", source.format);
     archive.field("path", source.path);
+    archive.field("more_paths", source.morePaths);
+    archive.field("array", source.array);
     archive.field("column", source.column);
+    archive.field("column_names", source.columnNames);
+    archive.field("column_numbers", source.columnNumbers);
     archive.word("header", source.header, getCsvHeaderNames());
+    archive.word("separator", source.separator, getCsvSeparatorNames());
+    archive.word("resize", source.resize, getImageResizeNames());
+    archive.field("skip_damaged", source.skipDamaged);
+    archive.field("cache", source.cache);
+    archive.field("shift", source.shift);
+    archive.field("stride", source.stride);
   }
   template <typename Archive>
   void operator()(Archive &archive, DataField &field) const {

@@ -257,6 +257,24 @@ ArrayRef<StringRef> hfta::getCsvHeaderNames() {
   return names;
 }
 
+ArrayRef<StringRef> hfta::getCsvSeparatorNames() {
+  static const StringRef names[] = {
+#define HFTA_CSV_SEPARATOR(identifier, number, word, character) word,
+      HFTA_CSV_SEPARATORS
+#undef HFTA_CSV_SEPARATOR
+  };
+  return names;
+}
+
+ArrayRef<StringRef> hfta::getImageResizeNames() {
+  static const StringRef names[] = {
+#define HFTA_IMAGE_RESIZE(identifier, number, word) word,
+      HFTA_IMAGE_RESIZES
+#undef HFTA_IMAGE_RESIZE
+  };
+  return names;
+}
+
 /// The names of element types, indexed by hfta_element_type. Floats come last,
 /// in order of width.
 static constexpr StringRef kElementTypes[] = {"bool", "u8",  "i8",  "u16",

@@ -23,14 +23,49 @@ namespace mlir::hfta {
 /// is a header. A word's index is its number in the enum hfta_csv_header.
 llvm::ArrayRef<llvm::StringRef> getCsvHeaderNames();
 
-/// The file, or one of the two files, of a data field. If `format` is empty,
-/// there is no file.
+/// Returns the words by which a job says what separates the columns of a csv
+/// file. A word's index is its number in the enum hfta_csv_separator.
+llvm::ArrayRef<llvm::StringRef> getCsvSeparatorNames();
+
+/// Returns the words by which a job says what is done with images of another
+/// size than the field's. A word's index is its number in the enum
+/// hfta_image_resize.
+llvm::ArrayRef<llvm::StringRef> getImageResizeNames();
+
+/// The files of a data field for one part of the data block. If `format` is
+/// empty, there is no file.
 struct DataSource {
-  std::string format; ///< "idx", "npy", "csv" or "raw"
-  std::string path;   ///< as written in the job
+  std::string format; ///< one of getDataFormatNames()
+  std::string path;   ///< the first file, as written in the job
+  /// The files whose samples follow those of the first one.
+  std::vector<std::string> morePaths;
+  /// For npz and safetensors: the name of the array in each file.
+  std::string array;
   int32_t column = 0; ///< csv: the first column to read
+  /// For csv: the columns to read instead, one for each element of a sample, by
+  /// their names or by their numbers; at most one of these isn't empty.
+  std::vector<std::string> columnNames;
+  std::vector<int64_t> columnNumbers;
   /// For csv: whether line 1 is a header, as an index into getCsvHeaderNames().
   uint32_t header = 0;
+  /// For csv: an index into getCsvSeparatorNames().
+  uint32_t separator = 0;
+  /// For folders of images: an index into getImageResizeNames().
+  uint32_t resize = 0;
+  /// For folders of images: whether files that can't be read are left out.
+  bool skipDamaged = false;
+  /// For folders of images: the most bytes of decoded images in memory.
+  int64_t cache = 0;
+  /// For tokens: the first token of the first window, and the distance from a
+  /// window to the next.
+  int64_t shift = 0, stride = 0;
+
+  /// Returns the paths of all files; none without a file.
+  std::vector<std::string> getPaths() const;
+  /// Returns whether columns are listed.
+  bool listsColumns() const {
+    return !columnNames.empty() || !columnNumbers.empty();
+  }
 };
 
 /// A field of the data block. Field i is argument i of the function @prepare,
