@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tests that folders of images and windows of tokens train to the same bytes as npy files
-that hold the same samples in the same order; with damaged images, and with and without a
-cache. Needs only Python's standard library."""
+"""Tests that folders of images, windows of tokens, and samples that are drawn by their
+classes train to the same bytes as npy files that hold the same samples in the same order;
+with damaged images, with and without a cache, and after a resume. Needs only Python's
+standard library."""
 
 import argparse
 import pathlib
@@ -10,11 +11,13 @@ import struct
 import zlib
 
 from data_forms import write_npy
-from harness import checkpoint, copy_file, expect_equal, expect_same_file, fail, run
+from harness import (checkpoint, copy_file, expect_equal, expect_same_file, fail,
+                     read_safetensors, run)
 
 HEIGHT, WIDTH, BATCH, EPOCHS, LENGTH = 3, 4, 4, 3, 5
 # The number of images of each class. The order of names isn't that of numbers.
 CLASSES = {"10": 9, "2": 2, "Cat": 1}
+SEED = 7 + (3 << 33)
 
 JOBS = """model image_net(x: f32[batch, 3, 3, 4]) {
   return linear(flatten(x), 3)
@@ -38,6 +41,10 @@ data arrays {
   image: u8[3, 3, 4], label: i64
   train image = npy("image.npy") / 255, label = npy("label.npy")
 }
+data drawn {
+  image: u8[3, 3, 4], label: i64
+  train image = npy("drawn-image.npy") / 255, label = npy("drawn-label.npy")
+}
 data text {
   x: u16[5], next: u16[5]
   train x = tokens("text.bin"), next = tokens("text.bin", shift = 1)
@@ -59,6 +66,9 @@ train by_{name} {{
     ("read_again", "image_net(image)", "label", "read_again", ""),
     ("damaged", "image_net(image)", "label", "damaged", ""),
     ("arrays", "image_net(image)", "label", "arrays", ""),
+    ("classes", "image_net(image)", "label", "folder",
+     f", draw = balanced, order_seed = {SEED}"),
+    ("drawn", "image_net(image)", "label", "drawn", ", shuffle = false"),
     ("text", "token_net(x)", "next", "text", ""),
     ("windows", "token_net(x)", "next", "windows", "")])
 
@@ -77,6 +87,27 @@ def write_png(path, pixels):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
                      chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def philox(counter, key):
+    """Returns the words of Philox4x32-10 (Salmon et al., 2011)."""
+    for _ in range(10):
+        first, second = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
+        counter = [second >> 32 ^ counter[1] ^ key[0], second % 2 ** 32,
+                   first >> 32 ^ counter[3] ^ key[1], first % 2 ** 32]
+        key = [(key[0] + 0x9E3779B9) % 2 ** 32, (key[1] + 0xBB67AE85) % 2 ** 32]
+    return counter
+
+
+def draw(labels):
+    """Returns the samples that each epoch draws by their classes."""
+    members = [[i for i, label in enumerate(labels) if label == number]
+               for number in range(len(CLASSES))]
+    for epoch in range(EPOCHS):
+        for position in range(len(labels) // BATCH * BATCH):
+            words = philox([position, 16, epoch, 0], [SEED % 2 ** 32, SEED >> 32])
+            chosen = members[words[0] * len(members) >> 32]
+            yield chosen[words[1] * len(chosen) >> 32]
 
 
 def write_bytes_npy(path, shape, data):
@@ -100,8 +131,18 @@ def write_images(folder):
             labels.append(label)
     (folder / "damaged" / "2" / "0a.png").write_bytes(b"no image")
     (folder / "damaged" / "2" / "notes.txt").write_bytes(b"ignored")
-    write_bytes_npy(folder / "image.npy", (len(labels), 3, HEIGHT, WIDTH), b"".join(samples))
-    write_npy(folder / "label.npy", "<i8", (len(labels),), labels)
+
+    def write(name, order):
+        write_bytes_npy(folder / f"{name}image.npy", (len(order), 3, HEIGHT, WIDTH),
+                        b"".join(samples[i] for i in order))
+        write_npy(folder / f"{name}label.npy", "<i8", (len(order),),
+                  [labels[i] for i in order])
+
+    write("", range(len(labels)))
+    drawn = list(draw(labels))
+    write("drawn-", drawn)
+    if set(labels[i] for i in drawn) != set(range(len(CLASSES))):
+        fail("a class isn't drawn")
 
 
 def write_tokens(folder):
@@ -152,7 +193,22 @@ def main():
     said = compare("damaged", "arrays", count)
     if "0a.png' is neither a PNG nor a JPEG image: it is left out" not in said:
         fail(f"no note about a damaged image: {said}")
+    # The array has the samples of all epochs, so one of its epochs is the whole. That
+    # differs in the checkpoint's metadata, so only tensors are compared.
+    train("drawn", "drawn", "--epochs", 1)
+    train("classes", "classes")
+    for copy in range(2):
+        expect_equal(read_safetensors(find("classes", "classes", count, copy)),
+                     read_safetensors(find("drawn", "drawn", count, copy)),
+                     "samples that are drawn by their classes")
     compare("text", "windows", 9 // BATCH * EPOCHS)
+    # A resumed training draws the samples of an uninterrupted one.
+    train("classes", "resumed", "--steps", 5)
+    train("classes", "resumed", "--resume")
+    for copy in range(2):
+        expect_same_file(find("resumed", "classes", count, copy),
+                         find("classes", "classes", count, copy),
+                         "a resumed training that draws by classes")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "Hfta/Dialect/Hfta/Job/JobDraw.h"
 #include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
@@ -136,6 +137,8 @@ private:
   /// Returns the table of some strings; null if there are none.
   FlatSymbolRefAttr texts(StringRef name,
                           const std::vector<std::string> &values);
+  /// Returns whether samples are drawn by the classes of the field.
+  bool isDrawnBy(const DataField &field);
   StructRecord<hfta_data_source> getSource(const DataSource &source);
   StructRecord<hfta_number_schedule> getSchedule(const Schedule &schedule);
   FlatSymbolRefAttr getStages();
@@ -385,6 +388,14 @@ ProgramBuilder::getSource(const DataSource &source) {
       .set(&hfta_data_source::stride, source.stride);
 }
 
+bool ProgramBuilder::isDrawnBy(const DataField &field) {
+  VariableOp variable = variables.lookup(Purpose::field, field.name);
+  if (!drawsByClasses(job) || field.classes.empty() || !variable)
+    return false;
+  auto type = cast<RankedTensorType>(variable.getType());
+  return type.getNumElements() == type.getDimSize(0);
+}
+
 void ProgramBuilder::buildData() {
   std::vector<Record> fields;
   for (const DataField &field : job.data) {
@@ -394,7 +405,7 @@ void ProgramBuilder::buildData() {
         StructRecord<hfta_data_field>()
             .set(&hfta_data_field::name, text(field.name))
             .set(&hfta_data_field::tensor, indexOf(Purpose::field, field.name))
-            .set(&hfta_data_field::reserved, 0)
+            .set(&hfta_data_field::balances, isDrawnBy(field))
             .set(&hfta_data_field::train, getSource(field.train))
             .set(&hfta_data_field::test, getSource(field.test))
             .set(&hfta_data_field::validation, getSource(field.validation))

@@ -367,8 +367,11 @@ void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
 static constexpr ParameterSpec kData[] = {{"data", true}};
 
 void JobAnalyzer::analyzeData(const Clause &clause) {
-  if (std::optional<BoundArguments> arguments = readSettings(clause, kData))
+  if (std::optional<BoundArguments> arguments = readSettings(clause, kData)) {
     info.batchRange = arguments->get("batch")->getRange();
+    if (const ast::Expression *draw = arguments->get("draw"))
+      info.drawRange = draw->getRange();
+  }
   const ast::Argument &first = clause.arguments.front();
   auto *name = llvm::dyn_cast<ast::NameExpression>(first.value.get());
   if (first.name)

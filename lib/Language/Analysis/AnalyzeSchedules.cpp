@@ -256,9 +256,9 @@ JobAnalyzer::findScheduled(llvm::StringRef name) const {
   for (const LossTermInfo &term : info.terms) {
     for (const ObjectiveInfo::OfCopies &number : term.loss.numbers)
       if (number.hyperParameter == name)
-        found = findByName(findLoss(term.loss.name)->parameters,
-                           number.argument)
-                    ->range;
+        found =
+            findByName(findLoss(term.loss.name)->parameters, number.argument)
+                ->range;
     if (term.weight == name)
       found = NumberRange::nonNegative();
   }

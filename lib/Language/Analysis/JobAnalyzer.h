@@ -196,6 +196,7 @@ struct JobInfo {
   /// The csv files, by path, whose first line is taken for a sample rather than
   /// a header, because it consists of numbers.
   std::vector<NamedRange> guessedHeaders;
+  llvm::SMRange drawRange; ///< source range of Job::draw
   /// The number of errors about formats of data files that aren't supported.
   unsigned unsupportedFiles = 0;
 };

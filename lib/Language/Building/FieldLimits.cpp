@@ -8,6 +8,7 @@
 #include "Building/ClassLosses.h"
 #include "Building/JobBuilder.h"
 #include "Building/ObjectiveBuilding.h"
+#include "Hfta/Dialect/Hfta/Job/JobDraw.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -85,4 +86,34 @@ void JobBuilder::limitIndices(ModelOp model) {
       limitField(field - info.fields.begin(), -size, 2 * size, -size);
     }
   }
+}
+
+/// Checks that the job can draw samples by their classes, if it asks for this.
+bool JobBuilder::checkDraw() {
+  if (!drawsByClasses(info.job))
+    return true;
+  if (!info.job.shuffle) {
+    diagnostics.error(info.drawRange,
+                      "samples are drawn at random, but shuffle = false",
+                      "leave out one of both");
+    return false;
+  }
+  llvm::SmallVector<llvm::StringRef> found;
+  for (const auto &[field, data] : llvm::zip_equal(info.fields, info.job.data))
+    if (!data.classes.empty() &&
+        llvm::all_of(field.shape, [](int64_t size) { return size == 1; }))
+      found.push_back(field.name);
+  if (found.size() == 1)
+    return true;
+  if (found.empty())
+    diagnostics.error(info.drawRange,
+                      "no field has a class number for each sample",
+                      "the label of the loss is one, if it has one number a "
+                      "sample and no arithmetic but adding whole numbers");
+  else
+    diagnostics.error(info.drawRange,
+                      "the fields '" + found[0] + "' and '" + found[1] +
+                          "' both have one class number or index a sample",
+                      "samples can be drawn by the classes of one field only");
+  return false;
 }

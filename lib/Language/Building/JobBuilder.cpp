@@ -194,7 +194,7 @@ bool JobBuilder::buildModels(ModuleOp module) {
     if (ok)
       limitIndices(model);
   }
-  return ok && checkExcluded(module) && chooseGroups(module);
+  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module);
 }
 
 /// Checks that each pattern of `exclude`, for parameters without

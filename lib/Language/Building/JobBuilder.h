@@ -112,6 +112,7 @@ private:
                   int64_t ignored);
   void limitLabels(unsigned index, const ObjectiveArguments &arguments,
                    RankedTensorType output);
+  bool checkDraw();
   void limitIndices(ModelOp model);
 
   // OnnxModels.cpp: models from ONNX files.

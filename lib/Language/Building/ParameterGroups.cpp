@@ -90,7 +90,8 @@ bool JobBuilder::chooseGroups(ModuleOp module) {
     auto forward = model.lookupSymbol<func::FuncOp>("forward");
     SmallVector<unsigned> outputs;
     for (const LossTermInfo &term : info.terms)
-      outputs.push_back(*findOutput(term.loss.output, term.loss.range, forward));
+      outputs.push_back(
+          *findOutput(term.loss.output, term.loss.range, forward));
     ParameterKinds kinds(model, outputs);
     for (VariableOp variable : model.getBody().getOps<VariableOp>())
       if (variable.getTrained())

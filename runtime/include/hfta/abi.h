@@ -130,7 +130,7 @@
 #define HFTA_ABI_DATA_FIELD(M, s)                                              \
   M(s, name)                                                                   \
   M(s, tensor)                                                                 \
-  M(s, reserved)                                                               \
+  M(s, balances)                                                               \
   M(s, train)                                                                  \
   M(s, test)                                                                   \
   M(s, validation) M(s, classes) M(s, first_class) M(s, ignored_class)

@@ -175,6 +175,9 @@ hfta_status hfta_data_check_classes(const hfta_program *program, uint32_t index,
                                     int64_t count, const char *path,
                                     hfta_error *error);
 
+/// Reads an element of an integer type or of bool; needs no alignment.
+int64_t hfta_data_read_integer(const void *element, hfta_element_type type);
+
 /// Returns a format's name in jobs, such as "idx"; "none" for any other value.
 const char *hfta_data_format_name(hfta_data_format format);
 

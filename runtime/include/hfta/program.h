@@ -477,9 +477,10 @@ typedef struct hfta_schedule {
 /// tensor in the input segment that receives a micro-batch of it.
 typedef struct hfta_data_field {
   const char *name;
-  uint32_t tensor; ///< index into hfta_program.tensors; its shape[0] is the
-                   ///< size of a micro-batch
-  uint32_t reserved;
+  uint32_t tensor;   ///< index into hfta_program.tensors; its shape[0] is the
+                     ///< size of a micro-batch
+  uint32_t balances; ///< 1: the samples of an epoch are drawn by the classes of
+                     ///< this field, which has one number a sample
   hfta_data_source train;
   hfta_data_source test;
   /// Samples for validation; without a file, they are taken out of `train` if

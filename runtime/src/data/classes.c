@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/// Reads an element of an integer type or bool.
-static int64_t read_integer(const char *element, hfta_element_type type) {
+int64_t hfta_data_read_integer(const void *element, hfta_element_type type) {
   int8_t i8;
   uint8_t u8;
   int16_t i16;
@@ -45,7 +44,7 @@ hfta_status hfta_data_check_classes(const hfta_program *program, uint32_t index,
   size_t size = hfta_element_bytes(type);
   const char *element = samples;
   for (int64_t at = 0; at < elements * count; ++at, element += size) {
-    int64_t number = read_integer(element, type);
+    int64_t number = hfta_data_read_integer(element, type);
     uint64_t place = (uint64_t)number - (uint64_t)field->first_class;
     if (place < (uint64_t)field->classes || number == field->ignored_class)
       continue;

@@ -2,6 +2,7 @@
 
 #include "data/feed.h"
 
+#include "data/class_draw.h"
 #include "data/shuffle.h"
 #include "system/clock.h"
 #include "system/thread.h"
@@ -28,7 +29,8 @@ struct hfta_feed {
   const hfta_observer *observer; ///< may be NULL
   const bool *reads; ///< for each field and micro-batch, whether it is gathered
   bool training;
-  int64_t end;   ///< the number after the last batch
+  hfta_class_draw draw; ///< for training; empty if each sample occurs once
+  int64_t end;          ///< the number after the last batch
   int64_t taken; ///< the number of the batch that the consumer takes next
   int64_t held;  ///< the number of batches that the consumer has taken and may
                  ///< still use
@@ -71,10 +73,15 @@ static void choose_training(hfta_feed *feed, int64_t number, slot *target) {
   hfta_order order = hfta_order_of_epoch(
       (uint64_t)feed->dataset->samples, (uint64_t)(number / per_epoch),
       (uint64_t)program->order_seed, (int)program->shuffle);
-  for (int64_t i = 0; i < program->batch; ++i)
-    feed->indices[i] = hfta_dataset_sample(
-        feed->dataset,
-        (int64_t)hfta_order_sample(&order, (uint64_t)(begin + i)));
+  for (int64_t i = 0; i < program->batch; ++i) {
+    uint64_t place = (uint64_t)(begin + i);
+    int64_t position =
+        feed->draw.classes > 0
+            ? hfta_class_draw_sample(&feed->draw, (uint64_t)program->order_seed,
+                                     order.epoch, place)
+            : (int64_t)hfta_order_sample(&order, place);
+    feed->indices[i] = hfta_dataset_sample(feed->dataset, position);
+  }
   target->valid = program->batch;
 }
 
@@ -270,6 +277,8 @@ static hfta_status start(const hfta_dataset *dataset, const bool *reads,
   pthread_mutex_init(&feed->mutex, NULL);
   pthread_cond_init(&feed->changed, NULL);
   hfta_status status = allocate_buffers(feed, error);
+  if (status == HFTA_OK && training)
+    status = hfta_class_draw_make(dataset, &feed->draw, error);
   if (status == HFTA_OK)
     status = start_thread(feed, error);
   if (status != HFTA_OK) {
@@ -316,6 +325,7 @@ void hfta_feed_stop(hfta_feed *feed) {
   for (int j = 0; j < MOST_SLOTS; ++j)
     free(feed->slots[j].inputs);
   free(feed->indices);
+  hfta_class_draw_free(&feed->draw);
   pthread_cond_destroy(&feed->changed);
   pthread_mutex_destroy(&feed->mutex);
   free(feed);

@@ -418,3 +418,14 @@ TEST(DataErrors, Tokens) {
 hint: it is from 1 to 1099511627776
 )");
 }
+
+TEST(DataErrors, Draw) {
+  EXPECT_EQ(getErrors("batch = 8", "batch = 8, draw = balanced"), "");
+  EXPECT_EQ(
+      getErrors("batch = 8", "batch = 8, draw = balanced, shuffle = false"),
+      R"(job.hfta:10:29: error: samples are drawn at random, but shuffle = false
+  data d, batch = 8, draw = balanced, shuffle = false
+                            ^~~~~~~~
+hint: leave out one of both
+)");
+}
