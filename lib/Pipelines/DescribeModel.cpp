@@ -55,8 +55,9 @@ struct DescribeModelPass
     int64_t kinds = std::max<int64_t>(1, job.optimizers.size());
     for (int64_t kind = 0; kind < kinds; ++kind) {
       SmallVector<int64_t> copies;
+      std::vector<int64_t> ofKind = job.getCopiesOfOptimizer(kind);
       for (int64_t copy : natural.getCopies())
-        if (job.optimizerOfCopy.empty() || job.optimizerOfCopy[copy] == kind)
+        if (llvm::is_contained(ofKind, copy))
           copies.push_back(copy);
       if (copies.empty())
         continue;

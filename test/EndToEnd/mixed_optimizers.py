@@ -2,7 +2,7 @@
 """Trains copies with different optimizers in one array: every copy must get the bytes that it
 gets alone, its memory must be the sum of what the copies need alone, and programs of other
 kinds must give the same bytes: unfused, with other threads, with a memory budget, with stages,
-on the emulated GPU, and resumed. --only chooses kinds. With --ranks, replicas and stages also
+on the emulated GPU, and resumed. --set chooses the copies, --only kinds of programs. With --ranks, replicas and stages also
 run on that many ranks, for which Open MPI's mpirun is needed. Needs only Python's standard
 library."""
 
@@ -24,7 +24,6 @@ OPTIMIZERS = [
     "sgd(lr = 0.05)", "adan(lr = 1e-2)", "nadam(lr = 1e-2)", "lamb(lr = 1e-2)",
     "adafactor(lr = 1e-2)",
 ]
-COPIES = len(OPTIMIZERS)
 CLAUSES = """  seed 3
   micro_batches 4, groups = 2
   clip_norm 0.5
@@ -32,6 +31,17 @@ CLAUSES = """  seed 3
   group vectors, lr_scale = 2
   group "hidden.*", weight_decay = 0.1
 """
+# Matrices have an optimizer of their own, whose rate follows the schedule, too.
+MUON = "  group hidden, outputs, optimizer = muon(lr = {}, coefficients = quintic)\n"
+RATES = (0.02, 0.05)
+# The sets of copies: the optimizers and the clauses of the array, and those of each copy.
+SETS = {
+    "kinds": ([f"[{', '.join(OPTIMIZERS)}]", CLAUSES],
+              [[optimizer, CLAUSES] for optimizer in OPTIMIZERS]),
+    "muon": (["[adamw(lr = 1e-2), sgd(lr = 0.1)]", CLAUSES + MUON.format(list(RATES))],
+             [[optimizer, CLAUSES + MUON.format(rate)]
+              for optimizer in ("adamw(lr = 1e-2)", "sgd(lr = 0.1)") for rate in RATES]),
+}
 
 # Flags of hftac by kind; None: a memory budget.
 KINDS = {
@@ -45,15 +55,16 @@ KINDS = {
 
 class Check:
     def __init__(self):
-        self.work = Work(__doc__, "mlp", more=["--emulation", "--only", "--ranks"])
+        self.work = Work(__doc__, "mlp", more=["--emulation", "--only", "--ranks", "--set"])
         os.environ["HFTA_EMULATION_DEVICE"] = "sm_80"
         os.environ["LD_LIBRARY_PATH"] = self.work.options.emulation or ""
-        self.text = self.make_job(f"[{', '.join(OPTIMIZERS)}]")
+        array, self.alone = SETS[self.work.options.set or "kinds"]
+        self.text = self.make_job(*array)
         self.binary = self.work.compile("all", self.text)
         self.folder = self.train(self.binary, "--threads", 2)
 
     @staticmethod
-    def make_job(optimizer, clauses=CLAUSES):
+    def make_job(optimizer, clauses):
         return MODELS["mlp"] + make_blocks(DATA["mlp"], "cross_entropy(net, label)", optimizer,
                                            STEPS, clauses=clauses)
 
@@ -61,8 +72,8 @@ class Check:
         shutil.rmtree(self.work.folder / f"{binary.name}-checkpoints", ignore_errors=True)
         return self.work.train(binary, *flags)
 
-    def expect_same(self, folder, what, copies=range(COPIES)):
-        for copy in copies:
+    def expect_same(self, folder, what, copies=None):
+        for copy in range(len(self.alone)) if copies is None else copies:
             expect_same_file(copy_file(checkpoint(folder, STEPS), copy),
                              copy_file(checkpoint(self.folder, STEPS), copy),
                              f"{what}, copy {copy}")
@@ -71,17 +82,18 @@ class Check:
     def check_alone(self):
         """Compares each copy with a job of its own, in bytes and in memory."""
         state = 0
-        for copy in range(COPIES):
+        for copy in range(len(self.alone)):
             state += self.read_state_bytes(self.expect_alone(copy, self.folder))
         expect_equal(self.read_state_bytes(self.binary), state, "bytes of state")
-        print(f"alone: {COPIES} same, {state} bytes of state")
+        print(f"alone: {len(self.alone)} same, {state} bytes of state")
 
     def expect_alone(self, copy, folder, *flags):
         """Compares a copy's checkpoint with that of a job of its own, and returns the job's
         program."""
-        binary = self.work.compile(f"alone-{copy}", self.make_job(OPTIMIZERS[copy]), *flags)
+        binary = self.work.compile(f"alone-{copy}", self.make_job(*self.alone[copy]), *flags)
         expect_same_file(copy_file(checkpoint(self.train(binary), STEPS), 0),
-                         copy_file(checkpoint(folder, STEPS), copy), OPTIMIZERS[copy])
+                         copy_file(checkpoint(folder, STEPS), copy),
+                         f"copy {copy} alone")
         return binary
 
     @staticmethod
@@ -112,11 +124,13 @@ class Check:
             flags = [f"--memory=device = {least + least // 8}"]
         folder = self.train(self.work.compile(kind, self.text, *flags))
         # A GPU adds up norms in another order than a processor.
-        of_norms = [copy for copy, optimizer in enumerate(OPTIMIZERS)
-                    if kind == "gpu" and optimizer.startswith(("lamb", "adafactor"))]
+        of_norms = [copy for copy, (optimizer, clauses) in enumerate(self.alone)
+                    if kind == "gpu" and (optimizer.startswith(("lamb", "adafactor")) or
+                                          "muon" in clauses)]
         for copy in of_norms:
             self.expect_alone(copy, folder, *flags)
-        self.expect_same(folder, kind, [c for c in range(COPIES) if c not in of_norms])
+        self.expect_same(folder, kind,
+                         [c for c in range(len(self.alone)) if c not in of_norms])
         ranks = self.work.options.ranks
         if ranks and kind in ("replicas", "stages"):
             folder = self.work.folder / f"{kind}-ranks"

@@ -330,7 +330,7 @@ def compile_and_train(work, name, optimizer, clauses=""):
     return work.train(binary)
 
 
-def check_groups(work):
+def check_groups(work, initial):
     """Two optimizers, and groups of parameters with other numbers: of two that give one, the
     last one counts, and a copy whose optimizer lacks a number doesn't use it."""
     folder = compile_and_train(
@@ -338,8 +338,6 @@ def check_groups(work):
         """  group "*", weight_decay = 0.3, beta1 = 0.5
   group vectors, weight_decay = 0
   group outputs, lr_scale = [1, 3], momentum = 0.8""")
-    initial = {key: numbers for key, numbers in read(compile_and_train(
-        work, "initial", "sgd(lr = 0)"), 0)[0].items() if key.startswith("y.")}
     copy = 0
     for update, settings in ((adamw, {"lr": 0.1, "beta1": 0.5}),
                              (sgd, {"lr": 0.05, "momentum": 0.5})):
@@ -353,6 +351,54 @@ def check_groups(work):
             expect_close(read(folder, copy)[0], expected, f"groups, copy {copy}")
             copy += 1
     print(f"groups: {copy} copies")
+
+
+def muon(ps, gs, s, t, lr, momentum=0.95, weight_decay=0.1, eps=1e-7, nesterov=True, scale=1.0,
+         steps=((3.4445, -4.7750, 2.0315),) * 5):
+    """Updates a matrix of one row, of which the iteration changes the length alone."""
+    m = s["momentum_buffer"] = [old + (1 - momentum) * (g - old)
+                                for old, g in zip(s["momentum_buffer"], gs)]
+    direction = [g + momentum * (old - g) for old, g in zip(m, gs)] if nesterov else m
+    length = max(norm(direction), eps)
+    direction = [number / length for number in direction]
+    for a, b, c in steps:
+        square = norm(direction) ** 2
+        direction = [(a + b * square + c * square * square) * number for number in direction]
+    return [p * (1 - lr * weight_decay) - lr * scale * number
+            for p, number in zip(ps, direction)]
+
+
+def check_muon(work, initial):
+    """An optimizer of a group, whose rate follows the schedule of the job. PyTorch and the
+    test of mixed optimizers know larger matrices."""
+    quintic = ((4.0848, -6.8946, 2.9270), (3.9505, -6.3029, 2.6377),
+               (3.7418, -5.5913, 2.3037), (2.8769, -3.1427, 1.2046),
+               (2.8366, -3.0525, 1.2012))
+    for name, clause, settings in (
+            ("muon", "", {}),
+            ("scaled", ", scale = match_rms_adamw, nesterov = false",
+             {"scale": 0.2 * math.sqrt(3), "nesterov": False}),
+            ("ratio", ", scale = rms_to_rms, coefficients = quintic",
+             {"scale": math.sqrt(1 / 3), "steps": quintic})):
+        folder = compile_and_train(
+            work, name, "sgd(lr = 0.05)", f"""  schedule step(step_size = 3, gamma = 0.5)
+  group outputs, optimizer = muon(lr = [0.1, 0.02]{clause})""")
+        for copy, rate in enumerate((0.1, 0.02)):
+            parameters = initial
+            kept = {"momentum_buffer": [0.0] * 3}
+            velocity = [{"velocity": 0.0}]
+            for step in range(1, STEPS + 1):
+                slopes = gradients(parameters["y.weight"], parameters["y.bias"])
+                factor = 0.5 ** ((step - 1) // 3)
+                parameters = {
+                    "y.weight": muon(parameters["y.weight"], slopes["y.weight"], kept, step,
+                                     rate * factor, **settings),
+                    "y.bias": [sgd(parameters["y.bias"][0], slopes["y.bias"][0], velocity[0],
+                                   step, 0.05 * factor)]}
+            expect_close(read(folder, copy)[0], {
+                **parameters, "momentum_buffer/y.weight": kept["momentum_buffer"],
+                "velocity/y.bias": [velocity[0]["velocity"]]}, f"{name}, copy {copy}")
+    print("muon: 6 copies")
 
 
 def main():
@@ -378,7 +424,10 @@ def main():
     # Copies have the same identity if and only if optimizer and states are the same, since
     # only these may resume from each other's checkpoints.
     expect_equal(len(set(identities.values())), len(identities), "identities")
-    check_groups(work)
+    initial = {key: numbers for key, numbers in read(folder, 0)[0].items()
+               if key.startswith("y.")}
+    check_groups(work, initial)
+    check_muon(work, initial)
 
 
 main()

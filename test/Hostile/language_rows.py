@@ -349,6 +349,8 @@ def make_name_rows():
     some = "optimizer adam(lr = [1e-3, 1e-2])"
     yield change("an optimizer in a list that doesn't exist", some,
                  "optimizer [adam(), madam(lr = 1)]", 1, "unknown optimizer 'madam'")
+    yield change("an optimizer of matrices for all parameters", some, "optimizer muon()", 1,
+                 "'muon' updates matrices, but 'hidden.bias' has the shape [16]")
     yield change("an empty list of optimizers", some, "optimizer []", 1,
                  "expected at least one optimizer")
     yield change("a list of optimizers in a list", some, "optimizer [[adam()], sgd()]", 1,
@@ -371,6 +373,17 @@ def make_name_rows():
             ("a group with a number that the optimizer lacks", "vectors, momentum = 1",
              "'group' has no argument 'momentum'"),
             ("a group with a negative scale", "vectors, lr_scale = -1", "'lr_scale' is out of"),
+            ("a group with an unknown optimizer", "hidden, optimizer = moun(lr = 1)",
+             "unknown optimizer 'moun'"),
+            ("a group with a list of optimizers", "hidden, optimizer = [sgd(), muon()]",
+             "expected an optimizer such as adam(lr = 1e-3)"),
+            ("a group that gives a number twice",
+             "hidden, optimizer = muon(weight_decay = 0), weight_decay = 1",
+             "the group's optimizer has 'weight_decay', too"),
+            ("an optimizer of matrices for vectors", "vectors, optimizer = muon()",
+             "'muon' updates matrices, but 'hidden.bias' has the shape [16]"),
+            ("a scale that muon doesn't have", "hidden, optimizer = muon(scale = spectral)",
+             "unknown scale 'spectral'"),
             ("a group of a number", "3, lr_scale = 1", "'kind of parameters' is a word")):
         yield change(name, some, f"{some}\n  group {clause}", 1, message, place="job.hfta:16:")
     yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,

@@ -27,25 +27,44 @@ void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
     info.job.optimizers.push_back(std::move(*kind));
 }
 
-/// Reads one optimizer, and adds its numbers to the sweep.
+/// Reads one optimizer, and adds its numbers to the sweep, where their names
+/// begin with `prefix`.
 std::optional<OptimizerKind>
-JobAnalyzer::readOptimizer(const ast::Expression &value) {
+JobAnalyzer::readOptimizer(const ast::Expression &value,
+                           llvm::StringRef prefix) {
   std::optional<CallView> call =
       getCall(value, "an optimizer such as adam(lr = 1e-3)", diagnostics);
   const OptimizerInfo *optimizer =
       call ? findKind(getOptimizers(), *call, kOptimizer, diagnostics)
            : nullptr;
-  std::vector<std::string> flags;
-  if (!optimizer || !readParameters(*call, optimizer->parameters, flags))
+  std::vector<std::string> given;
+  if (!optimizer ||
+      !readParameters(*call, optimizer->parameters, given, prefix))
     return std::nullopt;
   OptimizerKind kind{optimizer->name.str(), {}};
   for (const ParameterInfo &parameter : optimizer->parameters) {
     bool isOptional = parameter.kind == ParameterInfo::Kind::optional;
-    if (isOptional ? info.sweep.contains(parameter.name)
-                   : llvm::is_contained(flags, parameter.name))
+    std::string key = (prefix + parameter.name).str();
+    if (isOptional ? info.sweep.contains(key)
+                   : llvm::is_contained(given, parameter.name))
       kind.options.push_back(parameter.name.str());
+    llvm::SmallVector<llvm::StringRef> words;
+    parameter.words.split(words, '|');
+    for (llvm::StringRef word : words)
+      if (llvm::is_contained(given, word))
+        kind.options.push_back(word.str());
   }
   return kind;
+}
+
+/// Returns the index of a kind among the job's optimizers, to which it is added
+/// if it is new.
+int64_t JobAnalyzer::addOptimizer(const OptimizerKind &kind) {
+  std::vector<OptimizerKind> &all = info.job.optimizers;
+  auto known = llvm::find(all, kind);
+  if (known == all.end())
+    known = all.insert(known, kind);
+  return known - all.begin();
 }
 
 /// Reads a list of optimizers, which is one axis of the copies: it has the
@@ -77,10 +96,7 @@ void JobAnalyzer::readOptimizers(const ast::ListExpression &list) {
     std::swap(own, info.sweep);
     if (!kind || !own.cross(diagnostics))
       return;
-    auto known = llvm::find(info.job.optimizers, *kind);
-    int64_t number = known - info.job.optimizers.begin();
-    if (known == info.job.optimizers.end())
-      info.job.optimizers.push_back(*kind);
+    int64_t number = addOptimizer(*kind);
     size_t before = kinds.size();
     kinds.resize(before + own.getCopies(), Number::of(number));
     for (const ParameterInfo &parameter : findOptimizer(kind->name)->parameters)
@@ -142,20 +158,51 @@ void JobAnalyzer::readSelectors(
     name = "all";
 }
 
-/// Reads a group of parameters. Its numbers are the hyper-parameters that begin
-/// with its name.
-void JobAnalyzer::analyzeGroup(const Clause &clause) {
+/// Returns the numbers that a group may give: parameters of the job's
+/// optimizers, and the scale of the rate.
+llvm::SmallVector<ParameterInfo> JobAnalyzer::getNumbersOfOptimizers() const {
   llvm::SmallVector<ParameterInfo> numbers = {
       {ParameterGroup::kRateScale, NumberRange::nonNegative(), {}}};
   for (const OptimizerKind &kind : info.job.optimizers)
-    for (const ParameterInfo &parameter : findOptimizer(kind.name)->parameters)
-      if (parameter.name != "lr" &&
-          parameter.kind != ParameterInfo::Kind::flag &&
-          (parameter.kind != ParameterInfo::Kind::optional ||
-           llvm::is_contained(kind.options, parameter.name)) &&
-          !findByName(numbers, parameter.name))
-        numbers.push_back(parameter);
-  llvm::SmallVector<ParameterSpec> names;
+    for (llvm::StringRef name :
+         findOptimizer(kind.name)->getScalars(getGivenOptions(kind))) {
+      const ParameterInfo *parameter =
+          findByName(findOptimizer(kind.name)->parameters, name);
+      if (parameter && name != "lr" && !findByName(numbers, name))
+        numbers.push_back(*parameter);
+    }
+  return numbers;
+}
+
+/// Makes the name of a group differ from those of the groups before it.
+void JobAnalyzer::nameGroup(ParameterGroup &group) const {
+  auto isTaken = [&](llvm::StringRef name) {
+    return llvm::any_of(
+        info.job.groupsOfParameters,
+        [&](const ParameterGroup &other) { return other.name == name; });
+  };
+  std::string first = group.name;
+  for (unsigned number = 2; isTaken(group.name); ++number)
+    group.name = first + "_" + std::to_string(number);
+}
+
+/// Reads the optimizer of a group, whose numbers become the group's.
+void JobAnalyzer::readGroupOptimizer(const ast::Expression &value,
+                                     ParameterGroup &group) {
+  std::optional<OptimizerKind> kind = readOptimizer(value, group.name + "_");
+  if (!kind)
+    return;
+  group.optimizer = addOptimizer(*kind);
+  for (const ParameterInfo &parameter : findOptimizer(kind->name)->parameters)
+    if (info.sweep.contains(group.makeName(parameter.name)))
+      group.numbers.push_back(parameter.name.str());
+}
+
+/// Reads a group of parameters. Its numbers are the hyper-parameters that begin
+/// with its name.
+void JobAnalyzer::analyzeGroup(const Clause &clause) {
+  llvm::SmallVector<ParameterInfo> numbers = getNumbersOfOptimizers();
+  llvm::SmallVector<ParameterSpec> names = {{kOptimizer}};
   for (const ParameterInfo &number : numbers)
     names.push_back({number.name});
   std::optional<BoundArguments> arguments =
@@ -165,6 +212,7 @@ void JobAnalyzer::analyzeGroup(const Clause &clause) {
     return;
   ParameterGroup group;
   GroupInfo members;
+  members.range = clause.range;
   readSelectors(arguments->rest, members, group.name);
   if (arguments->rest.empty() || arguments->getAll().empty()) {
     diagnostics.error(clause.range,
@@ -172,15 +220,21 @@ void JobAnalyzer::analyzeGroup(const Clause &clause) {
                       "for example: group vectors, weight_decay = 0");
     return;
   }
-  auto isTaken = [&](llvm::StringRef name) {
-    return llvm::any_of(
-        info.job.groupsOfParameters,
-        [&](const ParameterGroup &other) { return other.name == name; });
-  };
-  std::string first = group.name;
-  for (unsigned number = 2; isTaken(group.name); ++number)
-    group.name = first + "_" + std::to_string(number);
+  nameGroup(group);
+  for (const auto &named : {members.kinds, members.patterns})
+    for (const NamedRange &one : named)
+      group.members += (group.members.empty() ? "" : ", ") + one.name;
+  if (const ast::Expression *optimizer = arguments->get(kOptimizer))
+    readGroupOptimizer(*optimizer, group);
   for (const BoundArguments::Bound &bound : arguments->getAll()) {
+    if (bound.name == kOptimizer)
+      continue;
+    if (llvm::is_contained(group.numbers, bound.name)) {
+      diagnostics.error(bound.value->getRange(),
+                        "the group's optimizer has '" + bound.name + "', too",
+                        "give it there alone");
+      continue;
+    }
     addNumbers(bound.name, *bound.value, findByName(numbers, bound.name)->range,
                bound.group, group.name + "_");
     group.numbers.push_back(bound.name.str());

@@ -347,7 +347,9 @@ void JobAnalyzer::readParameter(const BoundArguments &arguments,
                         "give both, or leave '" + parameter.name + "' out");
     return;
   }
-  if (parameter.initial)
+  if (parameter.initial && parameter.kind == ParameterInfo::Kind::flag)
+    flags.push_back(parameter.name.str());
+  else if (parameter.initial)
     info.sweep.addValue((prefix + parameter.name).str(),
                         Number::of(*parameter.initial));
 }

@@ -117,6 +117,7 @@ struct SearchedRange {
 /// patterns of names.
 struct GroupInfo {
   std::vector<NamedRange> kinds, patterns;
+  llvm::SMRange range; ///< that of its clause
 };
 
 /// The contents of a job, checked as far as that is possible without shapes.
@@ -235,7 +236,12 @@ private:
   void fillSettings();
 
   // AnalyzeOptimizers.cpp: the optimizer of each copy.
-  std::optional<OptimizerKind> readOptimizer(const ast::Expression &value);
+  std::optional<OptimizerKind> readOptimizer(const ast::Expression &value,
+                                             llvm::StringRef prefix = "");
+  int64_t addOptimizer(const OptimizerKind &kind);
+  llvm::SmallVector<ParameterInfo> getNumbersOfOptimizers() const;
+  void readGroupOptimizer(const ast::Expression &value, ParameterGroup &group);
+  void nameGroup(ParameterGroup &group) const;
   void readOptimizers(const ast::ListExpression &list);
   void fillOptimizers();
   std::optional<NumberRange> findOptimizerNumber(llvm::StringRef name) const;

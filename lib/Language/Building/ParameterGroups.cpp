@@ -3,6 +3,7 @@
 #include "Building/JobBuilder.h"
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,7 +15,8 @@ namespace {
 /// The members of a job's groups.
 class GroupChooser {
 public:
-  explicit GroupChooser(ArrayRef<GroupInfo> groups) : groups(groups) {}
+  GroupChooser(const JobInfo &info, JobDiagnostics &diagnostics)
+      : info(info), groups(info.groups), diagnostics(diagnostics) {}
 
   /// Notes on a trained parameter to which groups it belongs.
   void choose(VariableOp variable, const ParameterKinds &kinds) {
@@ -32,12 +34,12 @@ public:
         chosen.push_back(static_cast<int64_t>(index));
     }
     setParameterGroups(variable, chosen);
+    checkAxes(variable);
   }
 
   /// Reports kinds and patterns to which no parameter belongs. Returns false if
-  /// there are any.
-  bool check(JobDiagnostics &diagnostics) {
-    bool ok = true;
+  /// there are any, or if an optimizer doesn't take a parameter.
+  bool check() {
     for (const GroupInfo &group : groups) {
       for (const NamedRange &kind : group.kinds)
         if (!matched.contains(&kind)) {
@@ -68,13 +70,41 @@ public:
   }
 
 private:
+  /// Reports an optimizer of matrices that a parameter of fewer than two axes
+  /// would have.
+  void checkAxes(VariableOp variable) {
+    ArrayRef<int64_t> shape = variable.getTensorType().getShape();
+    const ParameterGroup *own =
+        findOptimizerGroup(info.job, getParameterGroups(variable));
+    for (auto [index, kind] : llvm::enumerate(info.job.optimizers)) {
+      auto number = static_cast<int64_t>(index);
+      bool isUsed = own ? own->optimizer == number
+                        : !info.job.getCopiesOfOptimizer(number).empty();
+      if (!ok || !isUsed || shape.size() >= 2 ||
+          !findOptimizer(kind.name)->takesMatrices)
+        continue;
+      ok = false;
+      size_t group = own ? own - info.job.groupsOfParameters.data() : 0;
+      diagnostics.error(
+          own ? groups[group].range : info.train->find("optimizer")->range,
+          "'" + kind.name + "' updates matrices, but '" + names.back() +
+              "' has the shape " + printShape(shape),
+          "give the job another optimizer, and these parameters "
+          "this one: group hidden, optimizer = " +
+              kind.name + "(...)");
+    }
+  }
+
   bool note(const NamedRange &selector, bool matches) {
     if (matches)
       matched.insert(&selector);
     return matches;
   }
 
+  const JobInfo &info;
   ArrayRef<GroupInfo> groups;
+  JobDiagnostics &diagnostics;
+  bool ok = true;
   llvm::DenseSet<const NamedRange *> matched;
   std::vector<std::string> names;
 };
@@ -83,9 +113,12 @@ private:
 /// Notes on each trained parameter to which groups it belongs, and checks that
 /// everything that a group names matches some of them.
 bool JobBuilder::chooseGroups(ModuleOp module) {
-  if (info.groups.empty())
+  auto takesMatrices = [](const OptimizerKind &kind) {
+    return findOptimizer(kind.name)->takesMatrices;
+  };
+  if (info.groups.empty() && llvm::none_of(info.job.optimizers, takesMatrices))
     return true;
-  GroupChooser chooser(info.groups);
+  GroupChooser chooser(info, diagnostics);
   for (ModelOp model : module.getOps<ModelOp>()) {
     auto forward = model.lookupSymbol<func::FuncOp>("forward");
     SmallVector<unsigned> outputs;
@@ -97,5 +130,5 @@ bool JobBuilder::chooseGroups(ModuleOp module) {
       if (variable.getTrained())
         chooser.choose(variable, kinds);
   }
-  return chooser.check(diagnostics);
+  return chooser.check();
 }

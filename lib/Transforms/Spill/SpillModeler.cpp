@@ -2,6 +2,7 @@
 
 #include "Spill/SpillModeler.h"
 
+#include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Planning/Common/ReferenceRates.h"
@@ -149,7 +150,12 @@ void StepModeler::addBackward(Operation &op) {
 int64_t StepModeler::countStateBytes(VariableOp variable) const {
   RankedTensorType type = variable.getTensorType();
   int64_t most = 0;
-  for (const OptimizerKind &kind : job.optimizers)
+  SmallVector<OptimizerKind> kinds(job.optimizers.begin(),
+                                   job.optimizers.end());
+  if (const ParameterGroup *group =
+          findOptimizerGroup(job, getParameterGroups(variable)))
+    kinds = {job.optimizers[group->optimizer]};
+  for (const OptimizerKind &kind : kinds)
     most = std::max(most, findOptimizer(kind.name)->countStateElements(
                               getGivenOptions(kind), type.getShape()));
   return most * getElementBytes(type.getElementType()) *

@@ -362,7 +362,9 @@ private:
   }
   /// Reads the step's learning rate, times the scale that a group gives.
   Value readRate() {
-    Value rate = scalar(Purpose::learning_rate);
+    const ParameterGroup *own = findGroup("lr");
+    Value rate = own ? readHyperParameter(own->makeName("lr"))
+                     : scalar(Purpose::learning_rate);
     const ParameterGroup *group = findGroup(ParameterGroup::kRateScale);
     if (!group)
       return rate;
@@ -511,15 +513,23 @@ void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
   }
   tasks.startTask(parts::kUpdate, block);
   const Job &job = tasks.getJob();
+  auto findOwn = [&](const TrainedLeaf &leaf) {
+    return findOptimizerGroup(job, getParameterGroups(leaf.variable));
+  };
   for (auto [index, kind] : llvm::enumerate(job.optimizers)) {
     std::vector<int64_t> copies =
         job.getCopiesOfOptimizer(static_cast<int64_t>(index));
     DenseI64ArrayAttr only;
-    if (job.optimizers.size() > 1)
+    if (copies.size() < static_cast<size_t>(job.copies))
       only = tasks.getBuilder().getDenseI64ArrayAttr(copies);
     ScalarReads scalars(tasks, only);
     for (const TrainedLeaf &leaf : leaves)
-      if (!leaf.copy || llvm::is_contained(copies, *leaf.copy))
+      if (!findOwn(leaf) && !copies.empty() &&
+          (!leaf.copy || llvm::is_contained(copies, *leaf.copy)))
         Update(tasks, leaf, kind, scalars).build();
   }
+  ScalarReads scalars(tasks);
+  for (const TrainedLeaf &leaf : leaves)
+    if (const ParameterGroup *own = findOwn(leaf))
+      Update(tasks, leaf, job.optimizers[own->optimizer], scalars).build();
 }

@@ -16,7 +16,7 @@ using namespace mlir::hfta;
 std::vector<int64_t> Job::getCopiesOfOptimizer(int64_t kind) const {
   std::vector<int64_t> found;
   for (int64_t copy = 0; copy < copies; ++copy)
-    if (optimizerOfCopy.empty() || optimizerOfCopy[copy] == kind)
+    if ((optimizerOfCopy.empty() ? 0 : optimizerOfCopy[copy]) == kind)
       found.push_back(copy);
   return found;
 }
@@ -41,6 +41,9 @@ const Schedule *Job::getScheduleOf(StringRef name) const {
   for (const NamedSchedule &other : numberSchedules)
     if (other.name == name)
       return &other.schedule;
+  for (const ParameterGroup &group : groupsOfParameters)
+    if (group.optimizer >= 0 && group.makeName("lr") == name)
+      return &schedule;
   return nullptr;
 }
 
@@ -359,6 +362,8 @@ struct Describe {
   void operator()(Archive &archive, ParameterGroup &group) const {
     archive.name(group.name);
     archive.field("numbers", group.numbers);
+    archive.field("optimizer", group.optimizer);
+    archive.field("members", group.members);
   }
   template <typename Archive>
   void operator()(Archive &archive, SearchSampler &sampler) const {
@@ -628,7 +633,10 @@ static std::string checkOptimizers(const Job &job) {
   auto isKind = [&](int64_t kind) {
     return kind >= 0 && kind < static_cast<int64_t>(job.optimizers.size());
   };
-  if (job.optimizers.size() > 1 || !job.optimizerOfCopy.empty())
+  for (const ParameterGroup &group : job.groupsOfParameters)
+    if (group.optimizer != -1 && !isKind(group.optimizer))
+      return "group '" + group.name + "' must have one of 'optimizers'";
+  if (!job.optimizerOfCopy.empty())
     if (job.optimizerOfCopy.size() != static_cast<size_t>(job.copies) ||
         !llvm::all_of(job.optimizerOfCopy, isKind))
       return "'optimizer_of_copy' must have the number of one of 'optimizers' "

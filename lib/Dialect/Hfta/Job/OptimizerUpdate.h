@@ -140,6 +140,7 @@ Expression correct(OptimizerUpdate &update, StringRef beta);
 ArrayRef<OptimizerInfo> getMomentumOptimizers();
 ArrayRef<OptimizerInfo> getAdaptiveOptimizers();
 ArrayRef<OptimizerInfo> getScaledOptimizers();
+ArrayRef<OptimizerInfo> getMatrixOptimizers();
 
 } // namespace mlir::hfta
 

@@ -18,7 +18,7 @@ ArrayRef<OptimizerInfo> hfta::getOptimizers() {
     std::vector<OptimizerInfo> all;
     for (ArrayRef<OptimizerInfo> some :
          {getMomentumOptimizers(), getAdaptiveOptimizers(),
-          getScaledOptimizers()})
+          getScaledOptimizers(), getMatrixOptimizers()})
       llvm::append_range(all, some);
     return all;
   }();
@@ -80,7 +80,7 @@ SmallVector<StringRef>
 OptimizerInfo::getScalars(ArrayRef<StringRef> given) const {
   SmallVector<StringRef> names;
   for (const ParameterInfo &parameter : parameters)
-    if (parameter.kind != Kind::flag &&
+    if (parameter.kind != Kind::flag && parameter.kind != Kind::word &&
         (parameter.kind != Kind::optional ||
          llvm::is_contained(given, parameter.name)))
       names.push_back(parameter.name);
@@ -90,8 +90,16 @@ OptimizerInfo::getScalars(ArrayRef<StringRef> given) const {
 }
 
 bool OptimizerInfo::hasOption(StringRef option) const {
-  const ParameterInfo *known = findByName(parameters, option);
-  return known && (known->kind == Kind::flag || known->kind == Kind::optional);
+  for (const ParameterInfo &parameter : parameters) {
+    SmallVector<StringRef> words;
+    parameter.words.split(words, '|');
+    bool isOption =
+        parameter.kind == Kind::flag || parameter.kind == Kind::optional;
+    if ((isOption && parameter.name == option) ||
+        (parameter.kind == Kind::word && llvm::is_contained(words, option)))
+      return true;
+  }
+  return false;
 }
 
 SmallVector<StringRef> hfta::getGivenOptions(const OptimizerKind &kind) {
@@ -100,6 +108,14 @@ SmallVector<StringRef> hfta::getGivenOptions(const OptimizerKind &kind) {
 
 SmallVector<const OptimizerState *> hfta::getStates(const OptimizerKind &kind) {
   return findOptimizer(kind.name)->getStates(getGivenOptions(kind));
+}
+
+const ParameterGroup *hfta::findOptimizerGroup(const Job &job,
+                                               ArrayRef<int64_t> groups) {
+  for (int64_t index : llvm::reverse(groups))
+    if (job.groupsOfParameters[index].optimizer >= 0)
+      return &job.groupsOfParameters[index];
+  return nullptr;
 }
 
 SmallVector<StringRef> hfta::getStateOrder() {
@@ -123,6 +139,10 @@ std::string hfta::describeStates(const Job &job, int64_t kind) {
   for (const OptimizerState *state : getStates(job.optimizers[kind]))
     if (!state->onlyWith.empty())
       text += " " + state->onlyWith.str();
+  for (const ParameterGroup &group : job.groupsOfParameters)
+    if (group.optimizer >= 0)
+      text +=
+          " of " + group.members + ": " + job.optimizers[group.optimizer].name;
   if (!job.lossScale.empty())
     text += " loss_scale";
   if (job.preconditioner.empty())

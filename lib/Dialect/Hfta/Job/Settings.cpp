@@ -54,7 +54,7 @@ std::string NumberRange::describe() const {
 std::string hfta::describeUsage(const ParameterInfo &parameter) {
   std::string name = parameter.name.str();
   if (parameter.kind == ParameterInfo::Kind::flag)
-    return name + " = false";
+    return name + (parameter.initial ? " = true" : " = false");
   if (parameter.kind == ParameterInfo::Kind::word)
     return (name + " = " + parameter.words.split('|').first).str();
   return parameter.initial ? name + " = " + printNumber(*parameter.initial)

@@ -102,6 +102,10 @@ struct ParameterGroup {
   std::string name;
   /// The numbers that it gives: kRateScale, and parameters of optimizers.
   std::vector<std::string> numbers;
+  /// The optimizer of its parameters, an index into Job::optimizers; -1: that
+  /// of the copy. It gives all numbers of this optimizer.
+  int64_t optimizer = -1;
+  std::string members; ///< the names of kinds and the patterns of its members
 
   /// Returns the name of the hyper-parameter that holds a number of the group.
   std::string makeName(llvm::StringRef number) const {
@@ -243,8 +247,8 @@ struct Job {
   bool fuse = true;     ///< false: every copy has its own ops (`--no-fuse`)
   /// The kinds of optimizers, no two of them equal; empty without training.
   std::vector<OptimizerKind> optimizers;
-  /// For each copy, the index of its kind in `optimizers`. Empty if there is
-  /// one kind.
+  /// For each copy, the index of its kind in `optimizers`. Empty if all copies
+  /// have the first kind.
   std::vector<int64_t> optimizerOfCopy;
   /// Groups of parameters; of several that give one number of a parameter, the
   /// last one counts.
@@ -325,8 +329,9 @@ struct Job {
 #undef HFTA_MEMBER_Schedule
 
   /// Returns the copies that have a kind of optimizer, by its index, ascending.
+  /// A kind that only groups of parameters have is that of no copy.
   std::vector<int64_t> getCopiesOfOptimizer(int64_t kind) const;
-  /// Returns whether some copy has an optimizer of this name.
+  /// Returns whether some copy or group has an optimizer of this name.
   bool hasOptimizer(llvm::StringRef name) const;
   /// Returns the hyper-parameter of this name, or null.
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;

@@ -47,6 +47,8 @@ struct OptimizerInfo {
   /// Builds the ops that update one parameter.
   void (*update)(OptimizerUpdate &update);
   llvm::StringLiteral text; ///< for docs/language.md
+  /// Whether it updates only parameters of two axes or more.
+  bool takesMatrices = false;
 
   /// Returns whether this is a flag or an optional parameter.
   bool hasOption(llvm::StringRef option) const;
@@ -74,6 +76,11 @@ llvm::SmallVector<StringRef> getGivenOptions(const OptimizerKind &kind);
 
 /// Returns the names of the states that a kind keeps for each parameter.
 llvm::SmallVector<const OptimizerState *> getStates(const OptimizerKind &kind);
+
+/// Returns the last of a parameter's groups that has an optimizer of its own,
+/// or null. `groups` are indices into Job::groupsOfParameters, ascending.
+const ParameterGroup *findOptimizerGroup(const Job &job,
+                                         llvm::ArrayRef<int64_t> groups);
 
 /// Returns the names of all optimizers' states, in one order that agrees with
 /// the order in each record. So a copy's states are in this order whichever

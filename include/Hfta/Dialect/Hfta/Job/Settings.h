@@ -61,7 +61,8 @@ struct ParameterInfo {
     number,     ///< one per copy, `initial` if not given
     required,   ///< one per copy, must be given
     optional,   ///< one per copy if given; absent otherwise
-    flag,       ///< true or false, one for all copies; false if not given
+    flag,       ///< true or false, one for all copies; if not given, true
+                ///< with `initial`, else false
     word,       ///< one of `words` for all copies; the first one if not given
     milestones, ///< an ascending list of steps, or one per copy; must be given
     schedules   ///< a list of schedules; must be given
