@@ -424,6 +424,9 @@ HFTA_ABI_ENUMS(HFTA_ABI_ASSERT_ENUM)
 #pragma GCC diagnostic pop
 #endif
 
+/// The hash of nothing.
+#define HFTA_ABI_START 2166136261u
+
 /// Adds a name and two numbers to a hash by FNV-1a, and returns the new hash.
 /// The numbers are the offset and size of a member in bytes, or the value and
 /// size of an enumerator.
@@ -435,17 +438,28 @@ static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
   return (hash ^ (uint32_t)size) * 16777619u;
 }
 
-/// Returns the version of the ABI: the hash of all lists.
-static inline uint32_t hfta_abi_version(void) {
-  uint32_t hash = 2166136261u + HFTA_ABI_REVISION;
+// Each list has a hash of its own, since a compiler evaluates a short function
+// at compile time, but leaves a long one as code in every program.
 #define HFTA_ABI_MIX(s, m)                                                     \
   hash = hfta_abi_mix(hash, #s "." #m, offsetof(s, m), sizeof(((s *)0)->m));
-#define HFTA_ABI_MIX_STRUCT(s, list) list(HFTA_ABI_MIX, s)
-  HFTA_ABI_STRUCTS(HFTA_ABI_MIX_STRUCT)
-#undef HFTA_ABI_MIX_STRUCT
+#define HFTA_ABI_HASH_STRUCT(s, list)                                          \
+  static inline uint32_t s##_hash(void) {                                      \
+    uint32_t hash = HFTA_ABI_START;                                            \
+    list(HFTA_ABI_MIX, s) return hash;                                         \
+  }
+HFTA_ABI_STRUCTS(HFTA_ABI_HASH_STRUCT)
+#undef HFTA_ABI_HASH_STRUCT
 #undef HFTA_ABI_MIX
+
 #define HFTA_ABI_MIX(e) hash = hfta_abi_mix(hash, #e, (size_t)(e), sizeof(e));
-#define HFTA_ABI_MIX_ENUM(t, list) list(HFTA_ABI_MIX)
+#define HFTA_ABI_HASH_ENUM(t, list)                                            \
+  static inline uint32_t t##_hash(void) {                                      \
+    uint32_t hash = HFTA_ABI_START;                                            \
+    list(HFTA_ABI_MIX) return hash;                                            \
+  }
+HFTA_ABI_ENUMS(HFTA_ABI_HASH_ENUM)
+#undef HFTA_ABI_HASH_ENUM
+
 #define HFTA_NUMBER_SCHEDULE(identifier, number, name)                         \
   HFTA_ABI_MIX(HFTA_NUMBER_SCHEDULE_##identifier)
 #define HFTA_SCHEDULE_OPTION(identifier, bit, name)                            \
@@ -466,18 +480,25 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_ABI_MIX(HFTA_RULE_##identifier)
 #define HFTA_COMMAND(identifier, word, number, flags, queue, ...)              \
   HFTA_ABI_MIX(HFTA_COMMAND_##identifier)
-  HFTA_ABI_ENUMS(HFTA_ABI_MIX_ENUM)
-  HFTA_ABI_CONSTANTS(HFTA_ABI_MIX)
-  HFTA_NUMBER_SCHEDULES
-  HFTA_SCHEDULE_OPTIONS
-  HFTA_DATA_FORMATS
-  HFTA_CSV_HEADERS
-  HFTA_CSV_SEPARATORS
-  HFTA_IMAGE_RESIZES
-  HFTA_TRAINING_RULES
-  HFTA_COMMANDS
-  HFTA_SAMPLER_KINDS
-  HFTA_RULE_KINDS
+#define HFTA_ABI_HASH_LIST(name, list)                                         \
+  static inline uint32_t name##_hash(void) {                                   \
+    uint32_t hash = HFTA_ABI_START;                                            \
+    list return hash;                                                          \
+  }
+#define HFTA_ABI_LISTS(LIST)                                                   \
+  LIST(hfta_abi_constants, HFTA_ABI_CONSTANTS(HFTA_ABI_MIX))                   \
+  LIST(hfta_abi_number_schedules, HFTA_NUMBER_SCHEDULES)                       \
+  LIST(hfta_abi_schedule_options, HFTA_SCHEDULE_OPTIONS)                       \
+  LIST(hfta_abi_data_formats, HFTA_DATA_FORMATS)                               \
+  LIST(hfta_abi_csv_headers, HFTA_CSV_HEADERS)                                 \
+  LIST(hfta_abi_csv_separators, HFTA_CSV_SEPARATORS)                           \
+  LIST(hfta_abi_image_resizes, HFTA_IMAGE_RESIZES)                             \
+  LIST(hfta_abi_training_rules, HFTA_TRAINING_RULES)                           \
+  LIST(hfta_abi_commands, HFTA_COMMANDS)                                       \
+  LIST(hfta_abi_sampler_kinds, HFTA_SAMPLER_KINDS)                             \
+  LIST(hfta_abi_rule_kinds, HFTA_RULE_KINDS)
+HFTA_ABI_LISTS(HFTA_ABI_HASH_LIST)
+#undef HFTA_ABI_HASH_LIST
 #undef HFTA_COMMAND
 #undef HFTA_RULE_KIND
 #undef HFTA_SAMPLER_KIND
@@ -488,7 +509,16 @@ static inline uint32_t hfta_abi_version(void) {
 #undef HFTA_DATA_FORMAT
 #undef HFTA_SCHEDULE_OPTION
 #undef HFTA_NUMBER_SCHEDULE
-#undef HFTA_ABI_MIX_ENUM
+#undef HFTA_ABI_MIX
+
+/// Returns the version of the ABI: the hash of all lists' hashes.
+static inline uint32_t hfta_abi_version(void) {
+  uint32_t hash = HFTA_ABI_START + HFTA_ABI_REVISION;
+#define HFTA_ABI_MIX(name, list)                                               \
+  hash = hfta_abi_mix(hash, "", name##_hash(), 0);
+  HFTA_ABI_STRUCTS(HFTA_ABI_MIX)
+  HFTA_ABI_ENUMS(HFTA_ABI_MIX)
+  HFTA_ABI_LISTS(HFTA_ABI_MIX)
 #undef HFTA_ABI_MIX
   return hash;
 }
