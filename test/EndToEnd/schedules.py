@@ -132,7 +132,8 @@ def train_adamw(weights, batches, numbers):
     first, second, w = 0.0, 0.0, weights
     for s in range(STEPS):
         now = {name: values[s] for name, values in numbers.items()}
-        g = sum(2 * x * (w * x - t) for x, t in batches[s]) / BATCH
+        g = sum(2 * x * (w * x - t) + now["l1_weight"] * math.copysign(x, w)
+                for x, t in batches[s]) / BATCH
         w *= 1 - now["lr"] * now["weight_decay"]
         # The correction is that of this step's beta1.
         first = now["beta1"] * first + (1 - now["beta1"]) * g
@@ -152,12 +153,14 @@ NUMBERS = {
 """, [{"lr": (RATE, lambda s: formulas.one_cycle(s, LAST)), "momentum": (momentum, cycle),
        "delta": (2, lambda s: formulas.linear(s, LAST, end=0.1))}
       for momentum in (0.85, 0.5)], train_sgd),
-    "adamw": ("""  loss      mse(net, t)
+    "adamw": ("""  loss      mse(net, t) + -0.05 * l1(net, 0)
   optimizer adamw(lr = 0.1, beta1 = 0.85, weight_decay = 0.2)
   schedule_of beta1 = """ + CYCLE + """
   schedule_of weight_decay = step(step_size = [5, 9], gamma = 0.5)
+  schedule_of l1_weight = linear(end = 0.1)
 """, [{"lr": (RATE, lambda s: 1.0), "beta1": (0.85, cycle),
-       "weight_decay": (0.2, lambda s, size=size: formulas.step(s, size, 0.5))}
+       "weight_decay": (0.2, lambda s, size=size: formulas.step(s, size, 0.5)),
+       "l1_weight": (-0.05, lambda s: formulas.linear(s, LAST, end=0.1))}
       for size in (5, 9)], train_adamw),
 }
 

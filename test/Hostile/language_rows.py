@@ -386,6 +386,9 @@ def make_name_rows():
              "unknown scale 'spectral'"),
             ("a group of a number", "3, lr_scale = 1", "'kind of parameters' is a word")):
         yield change(name, some, f"{some}\n  group {clause}", 1, message, place="job.hfta:16:")
+    yield change("a group after a wrong optimizer", some,
+                 "optimizer madam(lr = 1)\n  group vectors, weight_decay = 0", 1,
+                 "unknown optimizer 'madam'")
     yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,
                  "'madam'")
     yield change("a clause that doesn't exist", "steps     3", "stps 3", 1,

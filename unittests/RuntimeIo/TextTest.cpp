@@ -3,6 +3,7 @@
 #include "hfta/json.h"
 
 extern "C" {
+#include "text/listing.h"
 #include "text/text.h"
 }
 
@@ -65,6 +66,31 @@ void checkRounding(uint16_t (*round)(double), int exponentBits,
     ASSERT_EQ(round(std::nextafter(middle, high)), bits + 1);
     ASSERT_EQ(round(-high), (bits + 1) | 0x8000);
   }
+}
+
+TEST(ListingTest, Items) {
+  hfta_listing listing = {};
+  EXPECT_STREQ(listing.text, "");
+  hfta_listing_add(&listing, "'%s'", "a");
+  hfta_listing_add(&listing, "%d '%s'", 2, "b");
+  EXPECT_STREQ(listing.text, "'a', 2 'b'");
+  EXPECT_FALSE(listing.is_cut);
+}
+
+// Once an item finds no room, those after it are left out, however short.
+TEST(ListingTest, Full) {
+  hfta_listing listing = {};
+  hfta_listing_add(&listing, "%s", std::string(240, 'a').c_str());
+  hfta_listing_add(&listing, "%s", "12345678");
+  hfta_listing_add(&listing, "%s", "b");
+  EXPECT_EQ(listing.text, std::string(240, 'a') + ", 12345678, ...");
+  EXPECT_TRUE(listing.is_cut);
+  hfta_listing_add(&listing, "%s", "c");
+  EXPECT_EQ(listing.used, std::string(listing.text).size());
+
+  hfta_listing large = {};
+  hfta_listing_add(&large, "%s", std::string(1000, 'a').c_str());
+  EXPECT_STREQ(large.text, "...");
 }
 
 } // namespace

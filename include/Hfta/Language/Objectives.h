@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <cfloat>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ inline constexpr llvm::StringLiteral kAxisArgument = "axis";
 /// The argument of every loss that is a field of weights, of which records say
 /// nothing.
 inline constexpr llvm::StringLiteral kElementWeightsArgument = "weights";
+
+/// The range of the weight of a term in a loss of several terms.
+inline constexpr NumberRange kTermWeightRange = {-FLT_MAX, FLT_MAX};
 
 /// The arguments that a call gives. A number for each copy is a float of rank
 /// 0, which is read at run time.

@@ -4,7 +4,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cfloat>
 #include <functional>
 
 using namespace mlir;
@@ -235,7 +234,7 @@ void JobAnalyzer::analyzeTerm(const TermExpressions &expressions) {
     readElementWeights(*weights, term.loss);
   if (expressions.weight) {
     term.weight = term.name + "_weight";
-    addNumbers("weight", *expressions.weight, {-FLT_MAX, FLT_MAX},
+    addNumbers("weight", *expressions.weight, kTermWeightRange,
                /*group=*/nullptr, term.name + "_");
   }
   info.terms.push_back(std::move(term));

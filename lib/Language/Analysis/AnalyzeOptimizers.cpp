@@ -201,6 +201,9 @@ void JobAnalyzer::readGroupOptimizer(const ast::Expression &value,
 /// Reads a group of parameters. Its numbers are the hyper-parameters that begin
 /// with its name.
 void JobAnalyzer::analyzeGroup(const Clause &clause) {
+  // Which numbers a group may give isn't known after a faulty optimizer.
+  if (info.job.optimizers.empty())
+    return;
   llvm::SmallVector<ParameterInfo> numbers = getNumbersOfOptimizers();
   llvm::SmallVector<ParameterSpec> names = {{kOptimizer}};
   for (const ParameterInfo &number : numbers)

@@ -260,7 +260,7 @@ JobAnalyzer::findScheduled(llvm::StringRef name) const {
             findByName(findLoss(term.loss.name)->parameters, number.argument)
                 ->range;
     if (term.weight == name)
-      found = NumberRange::nonNegative();
+      found = kTermWeightRange;
   }
   auto range = info.modelNumbers.find(name);
   if (range != info.modelNumbers.end())

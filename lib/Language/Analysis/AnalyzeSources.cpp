@@ -44,7 +44,9 @@ struct FormatInfo {
   llvm::StringLiteral name;
   llvm::ArrayRef<ParameterSpec> parameters;
   bool hasHeader; ///< whether files state the type of their samples
-  llvm::StringLiteral example = "u8[28, 28]"; ///< a type of a field
+  /// A type of a field for messages; empty: that of labels or of images, by
+  /// whether the field is computed from its file's numbers.
+  llvm::StringLiteral example = "";
 };
 } // namespace
 
@@ -224,6 +226,28 @@ bool JobAnalyzer::analyzeCsv(const BoundArguments &arguments,
   return true;
 }
 
+/// Reads paths without the name of a format, which the first one's ending
+/// tells.
+bool JobAnalyzer::analyzeBarePaths(const ast::Expression &expression,
+                                   DataSource &source) {
+  if (!analyzePaths(expression, source))
+    return false;
+  source.format = guessFormat(source.path).str();
+  if (!source.format.empty())
+    return true;
+  bool isArchive = llvm::StringRef(source.path).ends_with(".npz") ||
+                   llvm::StringRef(source.path).ends_with(".safetensors");
+  diagnostics.error(expression.getRange(),
+                    isArchive
+                        ? "which array of '" + source.path + "' isn't said"
+                        : "the format of '" + source.path + "' is unknown",
+                    isArchive ? "for example npz(\"f.npz\", \"images\") or "
+                                "safetensors(\"f.safetensors\", \"images\")"
+                              : "name it: idx(\"...\"), npy(\"...\"), "
+                                "csv(\"...\") or raw(\"...\")");
+  return false;
+}
+
 bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
                                 DataSource &source, llvm::SMRange &range) {
   if (!source.format.empty()) {
@@ -234,24 +258,8 @@ bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
   }
   range = expression.getRange();
   auto *call = llvm::dyn_cast<ast::CallExpression>(&expression);
-  if (!call) {
-    if (!analyzePaths(expression, source))
-      return false;
-    source.format = guessFormat(source.path).str();
-    if (!source.format.empty())
-      return true;
-    bool isArchive = llvm::StringRef(source.path).ends_with(".npz") ||
-                     llvm::StringRef(source.path).ends_with(".safetensors");
-    diagnostics.error(
-        range,
-        isArchive ? "which array of '" + source.path + "' isn't said"
-                  : "the format of '" + source.path + "' is unknown",
-        isArchive ? "for example npz(\"f.npz\", \"images\") or "
-                    "safetensors(\"f.safetensors\", \"images\")"
-                  : "name it: idx(\"...\"), npy(\"...\"), csv(\"...\") or "
-                    "raw(\"...\")");
-    return false;
-  }
+  if (!call)
+    return analyzeBarePaths(expression, source);
   llvm::StringRef name = call->callee.name;
   const FormatInfo *format = findFormat(name);
   if (!format) {
@@ -297,8 +305,8 @@ bool JobAnalyzer::requireType(const DataSource &source, llvm::StringRef path,
   if (!field.element.empty())
     return true;
   llvm::StringRef type = findFormat(source.format)->example;
-  if (type.starts_with("u8[28") && field.steps.empty())
-    type = "u8";
+  if (type.empty())
+    type = field.steps.empty() ? "u8" : "u8[28, 28]";
   std::string example = ("declare the type of one sample, for example '" +
                          field.name + ": " + type + "'")
                             .str();

@@ -430,6 +430,7 @@ private:
   bool analyzeSource(const ast::Expression &expression, DataSource &source,
                      llvm::SMRange &range);
   bool analyzePaths(const ast::Expression &expression, DataSource &source);
+  bool analyzeBarePaths(const ast::Expression &expression, DataSource &source);
   bool analyzeColumns(const ast::Expression &expression, DataSource &source);
   bool analyzeCsv(const BoundArguments &arguments, DataSource &source);
   bool analyzeFolder(const BoundArguments &arguments, DataSource &source);

@@ -43,7 +43,10 @@ bool hfta::sinkWrites(func::FuncOp task) {
   DenseMap<StringRef, SmallVector<WriteOp>> before;
   for (Operation &op : task.getBody().front()) {
     if (auto read = dyn_cast<ReadOp>(op);
-        read && before.contains(read.getVariable()))
+        read &&
+        llvm::any_of(before.lookup(read.getVariable()), [&](WriteOp write) {
+          return mayAccessSameCopy(read, write);
+        }))
       return false;
     auto write = dyn_cast<WriteOp>(op);
     if (!write)

@@ -335,8 +335,7 @@ private:
     RankedTensorType type = changed.getTensorType();
     Value next = tasks.castTo(value, type.getElementType());
     if (counts) {
-      Expression now(builder, variable.getLoc(),
-                     tasks.read(changed, leaf.copy));
+      Expression now(builder, variable.getLoc(), read(changed));
       next = now.at(counts).fill(type.getShape()).select(now.at(next), now);
     }
     if (!tasks.getJob().lossScale.empty()) {

@@ -2,6 +2,7 @@
 
 #include "data/data_images.h"
 #include "data/data_source.h"
+#include "text/listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,22 +25,12 @@ static char *join_names(const hfta_image_folder *folder) {
 /// Notes the numbers of the first classes.
 static hfta_status note_classes(const hfta_image_folder *folder,
                                 hfta_data_notes *notes, hfta_error *error) {
-  char text[256];
-  size_t used = 0;
-  int32_t shown = 0;
-  text[0] = 0;
-  for (; shown < folder->class_count; ++shown) {
-    const char *name = folder->classes[shown];
-    if (used + strlen(name) + 16 > sizeof(text))
-      break;
-    used +=
-        (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRId32 " '%s'",
-                         shown == 0 ? "" : ", ", shown, name);
-  }
+  hfta_listing classes = {0};
+  for (int32_t i = 0; i < folder->class_count; ++i)
+    hfta_listing_add(&classes, "%" PRId32 " '%s'", i, folder->classes[i]);
   return hfta_data_note(
-      notes, error, "'%s' has %" PRId64 " images of %" PRId32 " classes: %s%s",
-      folder->path, folder->count, folder->class_count, text,
-      shown < folder->class_count ? ", ..." : "");
+      notes, error, "'%s' has %" PRId64 " images of %" PRId32 " classes: %s",
+      folder->path, folder->count, folder->class_count, classes.text);
 }
 
 /// Copies the numbers of the images' classes.

@@ -8,6 +8,7 @@
 #include "data/csv_text.h"
 #include "data/data_source.h"
 #include "formats/gzip.h"
+#include "text/listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -178,23 +179,16 @@ static bool is_header(const hfta_data_request *request, hfta_csv_reader after,
 /// Reports that the header has no column of a name, and which ones it has.
 static hfta_status no_column(const csv_table *table, hfta_csv_span header,
                              const char *name) {
-  char names[256];
-  size_t used = 0;
-  names[0] = 0;
-  const char *more = "";
+  enum { MOST = sizeof(hfta_listing) }; // longer names find no room
+  hfta_listing names = {0};
   for (hfta_csv_span field;
-       hfta_csv_next_field(&header, table->separator, &field);) {
-    if (used + field.length + 5 > sizeof(names)) {
-      more = ", ...";
-      break;
-    }
-    used +=
-        (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.*s'",
-                         used == 0 ? "" : ", ", (int)field.length, field.text);
-  }
+       hfta_csv_next_field(&header, table->separator, &field);)
+    hfta_listing_add(&names, "'%.*s'",
+                     field.length < MOST ? (int)field.length : MOST,
+                     field.text);
   return hfta_fail(table->error, HFTA_INVALID_INPUT,
-                   "'%s' has no column '%s'; its columns are %s%s",
-                   table->request->path, name, names, more);
+                   "'%s' has no column '%s'%s%s", table->request->path, name,
+                   names.used > 0 ? "; its columns are " : "", names.text);
 }
 
 /// Sets `*out` to the number of the header's column of a name.

@@ -4,17 +4,16 @@
 #include "formats/gzip.h"
 #include "formats/npy_convert.h"
 #include "formats/zip.h"
+#include "text/listing.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /// A search for an array, which lists the names that it has seen.
 typedef struct search {
   const char *array;
-  char names[256];
-  size_t used;
+  hfta_listing names;
 } search;
 
 /// Returns the length of a member's name without the ending of npy files.
@@ -31,10 +30,7 @@ static bool visit(const hfta_zip_member *member, void *argument) {
   if (length == strlen(self->array) &&
       memcmp(member->name, self->array, length) == 0)
     return false;
-  if (self->used + length + 8 < sizeof(self->names))
-    self->used += (size_t)snprintf(
-        self->names + self->used, sizeof(self->names) - self->used, "%s'%.*s'",
-        self->used == 0 ? "" : ", ", (int)length, member->name);
+  hfta_listing_add(&self->names, "'%.*s'", (int)length, member->name);
   return true;
 }
 
@@ -49,7 +45,8 @@ static hfta_status find_array(const hfta_data_request *request,
     return status;
   return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' has no array '%s'%s%s",
                    request->path, request->array,
-                   self.used > 0 ? "; its arrays are " : "", self.names);
+                   self.names.used > 0 ? "; its arrays are " : "",
+                   self.names.text);
 }
 
 /// Decompresses the first `size` bytes of an array to `out`.

@@ -1,9 +1,7 @@
 //===- data_safetensors.c - Samples from a file of tensors ----------------===//
 
 #include "data/data_source.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "text/listing.h"
 
 /// Finds the tensor of the request in an open file, and divides its shape into
 /// samples.
@@ -13,17 +11,12 @@ static hfta_status find_tensor(const hfta_data_request *request,
                                hfta_data_info *info, hfta_error *error) {
   *out = hfta_safetensors_find(file, request->array);
   if (!*out) {
-    char names[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < hfta_safetensors_count(file); ++i) {
-      const char *name = hfta_safetensors_at(file, i)->name;
-      if (used + strlen(name) + 8 < sizeof(names))
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'",
-                                 used == 0 ? "" : ", ", name);
-    }
+    hfta_listing names = {0};
+    for (size_t i = 0; i < hfta_safetensors_count(file); ++i)
+      hfta_listing_add(&names, "'%s'", hfta_safetensors_at(file, i)->name);
     return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' has no tensor '%s'%s%s",
                      request->path, request->array,
-                     used > 0 ? "; its tensors are " : "", names);
+                     names.used > 0 ? "; its tensors are " : "", names.text);
   }
   char label[HFTA_DATA_LABEL_BYTES];
   if ((*out)->rank > HFTA_MAX_RANK)

@@ -39,11 +39,10 @@ struct hfta_data {
   void *owned;               ///< memory from malloc; NULL if the file is mapped
   uint64_t owned_bytes;
   char *path;
-  hfta_watch watch; ///< detects changes of a mapped file by others
-  /// Of joined sources: the sources, and for each of them the number of samples
-  /// before its own.
-  hfta_data **parts;
-  int64_t *firsts;
+  hfta_watch watch;  ///< detects changes of a mapped file by others
+  hfta_data **parts; ///< the open files of a field that is read from several,
+                     ///< `part_count` of them; else NULL
+  int64_t *firsts;   ///< the number of each file's first sample in the field
   uint32_t part_count;
   struct hfta_images *images; ///< decoded images (data_images.h), or NULL
   char *classes; ///< the names of classes, each with a line break; or NULL

@@ -106,10 +106,6 @@ SmallVector<StringRef> hfta::getGivenOptions(const OptimizerKind &kind) {
   return SmallVector<StringRef>(kind.options.begin(), kind.options.end());
 }
 
-SmallVector<const OptimizerState *> hfta::getStates(const OptimizerKind &kind) {
-  return findOptimizer(kind.name)->getStates(getGivenOptions(kind));
-}
-
 const ParameterGroup *hfta::findOptimizerGroup(const Job &job,
                                                ArrayRef<int64_t> groups) {
   for (int64_t index : llvm::reverse(groups))
@@ -135,8 +131,10 @@ SmallVector<StringRef> hfta::getStateOrder() {
 std::string hfta::describeStates(const Job &job, int64_t kind) {
   if (job.optimizers.empty())
     return "";
-  std::string text = job.optimizers[kind].name;
-  for (const OptimizerState *state : getStates(job.optimizers[kind]))
+  const OptimizerKind &own = job.optimizers[kind];
+  std::string text = own.name;
+  for (const OptimizerState *state :
+       findOptimizer(own.name)->getStates(getGivenOptions(own)))
     if (!state->onlyWith.empty())
       text += " " + state->onlyWith.str();
   for (const ParameterGroup &group : job.groupsOfParameters)

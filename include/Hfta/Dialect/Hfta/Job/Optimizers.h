@@ -74,9 +74,6 @@ const OptimizerInfo *findOptimizer(llvm::StringRef name);
 /// Returns the names of a kind's options.
 llvm::SmallVector<StringRef> getGivenOptions(const OptimizerKind &kind);
 
-/// Returns the names of the states that a kind keeps for each parameter.
-llvm::SmallVector<const OptimizerState *> getStates(const OptimizerKind &kind);
-
 /// Returns the last of a parameter's groups that has an optimizer of its own,
 /// or null. `groups` are indices into Job::groupsOfParameters, ascending.
 const ParameterGroup *findOptimizerGroup(const Job &job,
