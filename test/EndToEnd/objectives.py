@@ -16,11 +16,12 @@ from harness import (REFERENCE, Work, checkpoint, copy_file, expect_equal, fail,
 sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 
 from loss_formulas import (binary_cross_entropy, contrastive, cross_entropy,  # noqa: E402
+                           find_log_softmax,
                            find_mean, focal, gaussian, hinge, hinge_embedding, huber,
                            info_nce, kl, l1, multi_margin, poisson, smooth_l1, triplet,
                            weigh)
 from make_data import uniform, write_npy  # noqa: E402
-from onnx_writer import graph, model, node, tensor, value  # noqa: E402
+from onnx_writer import graph, integers, model, node, tensor, value  # noqa: E402
 
 SAMPLES, BATCH, STEPS, FEATURES, CLASSES = 24, 8, 3, 4, 3
 RATE, SMOOTHING = 0.5, [0, 0.25]
@@ -100,13 +101,15 @@ class Check:
                          ["output"])
         outputs = ["output", "second", "third"]
         self.write_model("wide", [node("Gemm", ["x", "w", "b"], ["all"], transB=1),
-                                  node("Split", ["all"], outputs, axis=1)], outputs)
+                                  node("Split", ["all"], outputs, axis=1),
+                                  node("Reshape", ["all", "shape"], ["matrix"])],
+                         [*outputs, "matrix"], [integers("shape", [-1, 3, 3])])
 
-    def write_model(self, name, nodes, outputs):
+    def write_model(self, name, nodes, outputs, constants=()):
         w, b = TENSORS[name]["w"], TENSORS[name]["b"]
         (self.work.folder / f"{name}.onnx").write_bytes(model(graph(
             nodes, [value("x", ["batch", FEATURES])], outputs,
-            [tensor("w", [len(b), FEATURES], w), tensor("b", [len(b)], b)])))
+            [tensor("w", [len(b), FEATURES], w), tensor("b", [len(b)], b), *constants])))
 
     def train(self, name, loss, fields, clauses, flags, net="net"):
         """Returns the folder of the last checkpoint, and the log's events."""
@@ -271,10 +274,113 @@ def check_rowwise(check):
             [find_batch_of_two], "", flags, net="wide")
 
 
+def differentiate(rule):
+    """Returns an element's rule with gradients, from one that returns a loss and its part
+    of the mean's divisor."""
+    def find(scores, labels):
+        def move(place, by):
+            moved = [*scores[:place], scores[place] + by, *scores[place + 1:]]
+            return rule(moved, labels)[0]
+
+        loss, divisor = rule(scores, labels)
+        return loss, [(move(place, 1e-5) - move(place, -1e-5)) / 2e-5
+                      for place in range(len(scores))], divisor
+
+    return find
+
+
+def find_softened(scores, temperature):
+    return find_log_softmax([x / temperature for x in scores])
+
+
+def check_pairs(check):
+    """Losses of two outputs, and of classes, whose gradients are differences."""
+    def dot(a, b):
+        return sum(x * y for x, y in zip(a, b))
+
+    def soft_margin(scores, signs):
+        return sum(math.log1p(math.exp(-s * x)) for x, s in zip(scores, signs)), len(scores)
+
+    def class_focal(scores, label, gamma):
+        if label < 0:
+            return 0, 0
+        chosen = find_log_softmax(scores)[label]
+        return -(1 - math.exp(chosen)) ** gamma * chosen, 1
+
+    def policy_gradient(scores, labels):
+        action, advantage = labels
+        if action < 0:
+            return 0, 0
+        return -find_log_softmax(scores)[action] * advantage, 1
+
+    def margin_ranking(scores, signs):
+        return sum(max(0, 0.25 - s * (x - y))
+                   for x, y, s in zip(scores, scores[3:], signs)), 3
+
+    def cosine_embedding(scores, alike):
+        a, b = scores[:3], scores[3:6]
+        cosine = dot(a, b) / math.sqrt((dot(a, a) + 1e-12) * (dot(b, b) + 1e-12))
+        return 1 - cosine if alike > 0 else max(0, cosine - 0.125), 1
+
+    def distillation(scores, _, teacher, temperature):
+        own = find_softened(scores[:3], temperature)
+        theirs = find_softened(teacher[3:6], temperature)
+        return temperature ** 2 * sum(math.exp(t) * (t - x) for t, x in zip(theirs, own)), 1
+
+    check.expect_formula("soft", "soft_margin(net, signs)", "signs",
+                         [differentiate(soft_margin)], "micro_batches 2")
+    check.expect_formula(
+        "class-focal", "class_focal(net, label, gamma = [0.5, 2])", "label",
+        [differentiate(lambda scores, label, gamma=gamma: class_focal(scores, label, gamma))
+         for gamma in (0.5, 2)], "micro_batches 2")
+    check.expect_formula("policy", "policy_gradient(net, label, shares)", ["label", "shares"],
+                         [differentiate(policy_gradient)])
+    check.expect_formula(
+        "ranking", "margin_ranking(net.output, net.second, signs, margin = 0.25)", "signs",
+        [differentiate(margin_ranking)], net="wide")
+    check.expect_formula(
+        "cosine", "cosine_embedding(net.output, net.second, alike, margin = 0.125)", "alike",
+        [differentiate(cosine_embedding)], "micro_batches 2", net="wide")
+    check.expect_formula(
+        "distilled", "distillation(net.output, net.second, temperature = [1, 3])", "alike",
+        [lambda scores, label, temperature=temperature: differentiate(
+            lambda moved, _: distillation(moved, _, scores, temperature))(scores, label)
+         for temperature in (1, 3)], "micro_batches 2", net="wide")
+
+    def orthogonality(scores, _):
+        rows = [scores[:3], scores[3:6], scores[6:]]
+        return math.sqrt(sum((dot(a, b) - (i == j)) ** 2 for i, a in enumerate(rows)
+                             for j, b in enumerate(rows))), 1
+
+    check.expect_formula("orthogonal", "orthogonality(net.matrix)", "alike",
+                         [differentiate(orthogonality)], "micro_batches 2", net="wide")
+
+    def find_pairs(_, rows, __):
+        def find(moved):
+            vectors = [[x / math.sqrt(dot(v, v)) for x in v]
+                       for v in [row[:3] for row in moved] + [row[3:6] for row in moved]]
+            loss = 0
+            for i, v in enumerate(vectors):
+                scores = [dot(v, w) / 0.5 for j, w in enumerate(vectors) if j != i]
+                own = (i + len(moved)) % len(vectors)
+                loss -= find_log_softmax(scores)[own - (own > i)] / len(vectors)
+            return loss, 1
+
+        slopes = [differentiate(lambda moved, _, at=at: find(
+            [*rows[:at], moved, *rows[at + 1:]]))(row, None)[1]
+                  for at, row in enumerate(rows)]
+        return find(rows)[0], slopes
+
+    find_pairs.find_batch = find_pairs
+    check.expect_formula("xent", "nt_xent(net.output, net.second)", "alike", [find_pairs],
+                         net="wide")
+
+
 def main():
     check = Check()
     check_elementwise(check)
     check_rowwise(check)
+    check_pairs(check)
 
     def of_classes(smoothing):
         return lambda scores, label: cross_entropy(scores, label, WEIGHTS,

@@ -30,6 +30,7 @@ import precision_rows
 import record_rows
 import replacement_rows
 import search_rows
+import turn_rows
 import workload_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
@@ -37,7 +38,8 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
-         "record": record_rows, "search": search_rows, "best": best_rows}
+         "record": record_rows, "search": search_rows, "best": best_rows,
+         "turns": turn_rows}
 MOST_BYTES = 2 << 30
 # The seconds that a command may take; main() multiplies them by --slowdown.
 most_seconds = 10
@@ -236,7 +238,8 @@ def main():
              "keeper": str(program / "keeper"), "forms": str(program / "forms"),
              "pair": str(program / "pair"),
              "huge": str(program / "huge"), "spilling": str(program / "spilling")}
-    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload", "record"}:
+    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "turns", "workload",
+                                          "record"}:
         make_programs(hftac, program)
     failures = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -98,13 +98,6 @@ struct NameExpression : ExpressionNode<Expression::Kind::name> {
   std::string name;
 };
 
-/// An access `object.member` or `object."member"`.
-struct MemberExpression : ExpressionNode<Expression::Kind::member> {
-  using ExpressionNode::ExpressionNode;
-  Identifier object;
-  Identifier member;
-};
-
 struct ListExpression : ExpressionNode<Expression::Kind::list> {
   using ExpressionNode::ExpressionNode;
   std::vector<ExpressionPtr> elements;
@@ -114,6 +107,14 @@ struct CallExpression : ExpressionNode<Expression::Kind::call> {
   using ExpressionNode::ExpressionNode;
   Identifier callee;
   std::vector<Argument> arguments;
+};
+
+/// An access `object.member`, `object."member"` or `network(...).member`.
+struct MemberExpression : ExpressionNode<Expression::Kind::member> {
+  using ExpressionNode::ExpressionNode;
+  Identifier object;                    ///< empty if the object is a call
+  std::unique_ptr<CallExpression> call; ///< null if the object is a name
+  Identifier member;
 };
 
 struct NegationExpression : ExpressionNode<Expression::Kind::negation> {
@@ -149,6 +150,14 @@ struct Clause {
   Identifier keyword;
   std::vector<Argument> arguments;
   llvm::SMRange range;
+  std::vector<Clause> body; ///< the clauses in braces, of a clause `turn`
+
+  const Clause *find(llvm::StringRef name) const {
+    for (const Clause &clause : body)
+      if (clause.keyword.name == name)
+        return &clause;
+    return nullptr;
+  }
 };
 
 /// A declaration `name: type`, `name = value`, or both: a field of a data

@@ -161,7 +161,8 @@ struct LossInfo {
   /// Whether the output describes a distribution that targets can be drawn
   /// from.
   bool draws = true;
-  /// The name of the argument after the output.
+  /// The name of the argument after the output; empty: there is none, and the
+  /// label is the number 0.
   llvm::StringLiteral labelName = "label";
 
   LabelKind getLabelKind(const ObjectiveArguments &arguments,

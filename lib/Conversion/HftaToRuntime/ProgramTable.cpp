@@ -12,6 +12,7 @@
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Dialect/Hfta/Job/JobDraw.h"
 #include "Hfta/Dialect/Hfta/Job/LossTerms.h"
@@ -281,7 +282,8 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
       flags |= HFTA_TENSOR_TRAINED;
     [[fallthrough]];
   case Role::statistics:
-    return flags | HFTA_TENSOR_CHECKPOINT | HFTA_TENSOR_EXPORT;
+    return flags | HFTA_TENSOR_CHECKPOINT |
+           (isServed(variable) ? HFTA_TENSOR_EXPORT : 0);
   case Role::optimizer_state:
   case Role::curvature:
     return flags | HFTA_TENSOR_CHECKPOINT;

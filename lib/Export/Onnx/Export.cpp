@@ -6,6 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -93,8 +94,7 @@ static void addOwnOperator(::onnx::ModelProto &header) {
 }
 
 FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
-  auto forward = dyn_cast_or_null<func::FuncOp>(
-      SymbolTable::lookupSymbolIn(model, "forward"));
+  func::FuncOp forward = getServed(model);
   if (!forward || forward.getBody().empty())
     return model.emitOpError("has no @forward to export");
   OnnxExportTemplate result;

@@ -196,7 +196,8 @@ void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
   for (const ast::Binding &input : model.inputs) {
     if (!input.value)
       continue;
-    if (isTaken(input.name.name))
+    if (isTaken(input.name.name) ||
+        llvm::is_contained(info.modelHyperParameters, input.name.name))
       diagnostics.error(input.name.range,
                         "a model's hyper-parameter can't be "
                         "called '" +
@@ -243,6 +244,8 @@ void JobAnalyzer::addDropoutRates(const ast::ModelDeclaration &model) {
     std::string name = "dropout_rate";
     if (dropouts.size() > 1)
       name = info.layerNames[dropout.call] + ".rate";
+    if (hasTurns())
+      name = model.name.name + "." + name;
     for (const ast::Binding &input : model.inputs)
       if (input.value && input.name.name == name)
         return diagnostics.error(
@@ -268,6 +271,10 @@ void language::collectCalls(const ast::Expression &expression,
     for (const ast::Argument &argument : call->arguments)
       collectCalls(*argument.value, calls);
     calls.push_back(call);
+  } else if (auto *member =
+                 llvm::dyn_cast<ast::MemberExpression>(&expression)) {
+    if (member->call)
+      collectCalls(*member->call, calls);
   } else if (auto *binary =
                  llvm::dyn_cast<ast::BinaryExpression>(&expression)) {
     collectCalls(*binary->lhs, calls);

@@ -13,11 +13,15 @@ using namespace mlir::hfta::language;
 /// Reads the model, or one of its outputs.
 void JobAnalyzer::analyzeOutput(const ast::Expression &expression,
                                 NamedRange &output) {
+  if (turn) {
+    output = addValueOfTurn(expression);
+    return;
+  }
   ast::Identifier object;
   if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression)) {
     object = {name->name, name->getRange()};
-  } else if (auto *member =
-                 llvm::dyn_cast<ast::MemberExpression>(&expression)) {
+  } else if (auto *member = llvm::dyn_cast<ast::MemberExpression>(&expression);
+             member && !member->call) {
     object = member->object;
     output.name = member->member.name;
   } else {
@@ -41,6 +45,11 @@ void JobAnalyzer::analyzeOutput(const ast::Expression &expression,
 bool JobAnalyzer::readOperand(const ast::Expression &expression,
                               bool takesNumber, OperandInfo &operand) {
   operand.named.range = expression.getRange();
+  if (turn && isValueOfTurn(expression)) {
+    operand.kind = OperandInfo::Kind::output;
+    operand.named = addValueOfTurn(expression);
+    return true;
+  }
   if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression)) {
     operand.named.name = name->name;
     return true;
@@ -66,6 +75,10 @@ void JobAnalyzer::analyzeTarget(const CallView &call, llvm::StringRef labelName,
                                 const BoundArguments &arguments,
                                 ObjectiveInfo &objective) {
   analyzeOutput(*arguments.get("output"), objective.output);
+  if (labelName.empty()) {
+    objective.label.kind = OperandInfo::Kind::number;
+    return;
+  }
   const ast::Expression &label = *arguments.get(labelName);
   if (!readOperand(label, takesNumber, objective.label))
     diagnostics.error(label.getRange(), "expected a field of the data block",
@@ -150,13 +163,16 @@ JobAnalyzer::bindObjective(const CallView &call, llvm::StringRef labelName,
   objective.name = call.callee.name;
   objective.range = call.range;
   objective.implicit =
+      !labelName.empty() &&
       llvm::none_of(parameters, std::mem_fn(&ObjectiveParameter::isRequired)) &&
       llvm::all_of(call.arguments, [&](const ast::Argument &a) {
         return a.name && a.name.name != "output" && a.name.name != labelName;
       });
   llvm::SmallVector<ParameterSpec> specs;
   if (!objective.implicit)
-    specs = {{"output", true}, {labelName, true}};
+    specs.push_back({"output", true});
+  if (!objective.implicit && !labelName.empty())
+    specs.push_back({labelName, true});
   for (const ObjectiveParameter &parameter : parameters)
     specs.push_back({parameter.name, parameter.isRequired()});
   for (llvm::StringRef name : others)
@@ -203,9 +219,11 @@ void JobAnalyzer::collectTerms(const ast::Expression &expression,
                     "be negative");
 }
 
-/// Reads a term of the loss. Hyper-parameters of terms after the first one have
-/// the term's name in front of their own.
-void JobAnalyzer::analyzeTerm(const TermExpressions &expressions) {
+/// Reads a term of a loss. Hyper-parameters of terms after the first one have
+/// the term's name in front of their own; those of a turn's terms also have the
+/// turn's.
+void JobAnalyzer::analyzeTerm(const TermExpressions &expressions,
+                              std::vector<LossTermInfo> &terms) {
   std::optional<CallView> call =
       getCall(*expressions.loss, "a loss such as cross_entropy(net, label)",
               diagnostics);
@@ -213,15 +231,15 @@ void JobAnalyzer::analyzeTerm(const TermExpressions &expressions) {
       call ? findKind(getLosses(), *call, "loss", diagnostics) : nullptr;
   if (!loss)
     return;
-  auto before = llvm::count_if(info.terms, [&](const LossTermInfo &term) {
+  auto before = llvm::count_if(terms, [&](const LossTermInfo &term) {
     return term.loss.name == loss->name;
   });
   LossTermInfo term;
   term.name = loss->name.str();
   if (before > 0)
     term.name += "_" + std::to_string(before + 1);
-  if (!info.terms.empty())
-    term.loss.prefix = term.name + "_";
+  if (turn || !terms.empty())
+    term.loss.prefix = (turn ? turn->name + "_" : "") + term.name + "_";
   std::optional<BoundArguments> arguments =
       bindObjective(*call, loss->labelName, loss->parameters,
                     kElementWeightsArgument, term.loss);
@@ -233,20 +251,27 @@ void JobAnalyzer::analyzeTerm(const TermExpressions &expressions) {
   if (const ast::Expression *weights = arguments->get(kElementWeightsArgument))
     readElementWeights(*weights, term.loss);
   if (expressions.weight) {
-    term.weight = term.name + "_weight";
+    std::string prefix = (turn ? turn->name + "_" : "") + term.name + "_";
+    term.weight = prefix + "weight";
     addNumbers("weight", *expressions.weight, kTermWeightRange,
-               /*group=*/nullptr, term.name + "_");
+               /*group=*/nullptr, prefix);
   }
-  info.terms.push_back(std::move(term));
+  terms.push_back(std::move(term));
 }
 
-void JobAnalyzer::analyzeLoss(const Clause &clause) {
+std::vector<LossTermInfo> JobAnalyzer::readTerms(const Clause &clause) {
   const ast::Expression *value = getOnlyValue(clause);
   std::vector<TermExpressions> found;
   if (value)
     collectTerms(*value, found);
+  std::vector<LossTermInfo> terms;
   for (const TermExpressions &term : found)
-    analyzeTerm(term);
+    analyzeTerm(term, terms);
+  return terms;
+}
+
+void JobAnalyzer::analyzeLoss(const Clause &clause) {
+  info.terms = readTerms(clause);
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,7 +19,9 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
   analyzeClauses();
   if (info.job.training)
     checkRequired();
-  if (info.model)
+  if (hasTurns())
+    finishTurns();
+  else if (info.model)
     analyzeModelOptions(*info.model);
   // Groups take numbers of the optimizers. Clauses `zip` come last, because
   // they refer to lists in all other clauses.
@@ -84,20 +86,26 @@ void language::checkDeclarations(const ast::JobFile &file,
 //===----------------------------------------------------------------------===//
 
 void JobAnalyzer::analyzeClauses() {
+  if (hasTurns())
+    beginTurns();
   // The clause `model` comes first, because other clauses refer to the model.
   for (const Clause &clause : info.train->clauses)
     if (clause.keyword.name == "model" && !info.model) {
       clausePosition = 1 + (&clause - info.train->clauses.data());
       analyzeModel(clause);
     }
-  for (const auto &model : file.models)
-    checkModelNames(model.declaration,
-                    &model.declaration == info.model ? &info : nullptr,
-                    diagnostics);
+  for (const auto &model : file.models) {
+    bool isUsed = &model.declaration == info.model ||
+                  llvm::any_of(info.networks, [&](const NetworkInfo &network) {
+                    return network.declaration == &model.declaration;
+                  });
+    checkModelNames(model.declaration, isUsed ? &info : nullptr, diagnostics);
+  }
   for (const Clause &clause : info.train->clauses)
     checkClauseCount(clause);
-  analyzeClausesCalled([](llvm::StringRef name) {
-    return name != "model" && name != "group" && name != "zip";
+  analyzeClausesCalled([&](llvm::StringRef name) {
+    bool isOther = hasTurns() && (name == "draw" || isOfTurns(name));
+    return name != "model" && name != "group" && name != "zip" && !isOther;
   });
 }
 
@@ -148,7 +156,8 @@ const ast::Expression *JobAnalyzer::getOnlyValue(const Clause &clause) {
 void JobAnalyzer::checkRequired() {
   for (const KeywordInfo &keyword : getKeywords())
     if (keyword.clause && !keyword.clause->example.empty() &&
-        !info.train->find(keyword.name))
+        !info.train->find(keyword.name) &&
+        !(hasTurns() && isOfTurns(keyword.name)))
       diagnostics.error(info.train->name.range,
                         "train block '" + info.train->name.name +
                             "' has no clause '" + keyword.name + "'",
@@ -266,10 +275,14 @@ void JobAnalyzer::fillJob() {
   for (const std::string &name : info.modelHyperParameters)
     addHyperParameter(name);
   for (const LossTermInfo &term : info.terms) {
+    // A turn that comes several times has the same numbers each time.
+    auto addNew = [&](llvm::StringRef name) {
+      if (!name.empty() && !job.findHyperParameter(name))
+        addHyperParameter(name);
+    };
     for (const ObjectiveInfo::OfCopies &number : term.loss.numbers)
-      addHyperParameter(number.hyperParameter);
-    if (!term.weight.empty())
-      addHyperParameter(term.weight);
+      addNew(number.hyperParameter);
+    addNew(term.weight);
   }
   fillSettings();
   if (info.metric) {

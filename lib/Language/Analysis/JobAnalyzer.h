@@ -102,6 +102,35 @@ struct LossTermInfo {
   ObjectiveInfo loss;
   std::string name;   ///< its kind, with a number if earlier terms have it too
   std::string weight; ///< the hyper-parameter that is its weight; empty: 1
+  int64_t turn = 0;   ///< index in Job::turns, if there are any
+};
+
+/// A network that turns call. The clauses are those of its declaration.
+struct NetworkInfo {
+  const ast::ModelDeclaration *declaration;
+  NamedRange file; ///< the ONNX file; an empty name: there is none
+  bool freshInitialization = false;
+  std::vector<NamedRange> freeze, trainable; ///< patterns of parameter names
+  llvm::StringMap<int64_t> dims;
+  llvm::StringMap<llvm::SMRange> dimRanges;
+};
+
+/// Networks that are updated together.
+struct TurnInfo {
+  std::string name; ///< the names of its networks
+  llvm::SMRange range;
+  std::vector<NamedRange> networks;
+  int64_t times = 1; ///< how often it comes in a step
+  /// The tensors that its loss takes: calls of networks, and what is computed
+  /// from them.
+  std::vector<const ast::Expression *> values;
+};
+
+/// A tensor of random numbers, drawn anew for each sample.
+struct DrawInfo {
+  NamedRange named;
+  bool isNormal = true;       ///< standard normal, else uniform in [0, 1)
+  std::vector<int64_t> shape; ///< that of one sample
 };
 
 /// A setting that a search varies: a number that it draws from a range, or a
@@ -122,8 +151,20 @@ struct GroupInfo {
 
 /// The contents of a job, checked as far as that is possible without shapes.
 struct JobInfo {
+  /// The model that is trained. With turns it is `whole`.
   const ast::ModelDeclaration *model = nullptr;
   const ast::TrainDeclaration *train = nullptr;
+  /// Turns and what they use; empty in a job that trains one model.
+  std::vector<TurnInfo> turns;
+  std::vector<NetworkInfo> networks; ///< in the order of their first calls
+  std::vector<DrawInfo> draws;
+  NamedRange served; ///< the network of `run` and `export`
+  /// How often the turn comes in a step that comes most often. It has this many
+  /// parts of each batch.
+  int64_t times = 1;
+  /// A model that consists of the turns' networks. Its declaration has only a
+  /// name.
+  std::unique_ptr<ast::ModelDeclaration> whole;
   Job job;
   Sweep sweep;
   std::vector<FieldInfo> fields;
@@ -159,6 +200,9 @@ struct JobInfo {
   llvm::SMRange batchRange;
   std::vector<LossTermInfo> terms; ///< terms of the loss
   std::optional<ObjectiveInfo> metric;
+  /// Returns the number of samples of a micro-batch with which a network is
+  /// called.
+  int64_t getNetworkBatch() const { return job.getMicroBatch() / times; }
   /// Whether the loss has several terms, or one that is weighted.
   bool isSumOfTerms() const {
     return terms.size() > 1 || (!terms.empty() && !terms[0].weight.empty());
@@ -380,6 +424,20 @@ private:
                     llvm::StringRef multiply);
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
 
+  // AnalyzeTurns.cpp: networks that take turns.
+  bool hasTurns() const { return info.train->find("turn") != nullptr; }
+  void beginTurns();
+  void collectNetworks(const ast::Expression &expression);
+  void addNetwork(const ast::ModelDeclaration &declaration);
+  void analyzeNetworks();
+  void analyzeTurnLoss(const Clause &clause, TurnInfo &turn);
+  void analyzeTurnOptimizer(const Clause &clause, const TurnInfo &turn);
+  void readTurn(const Clause &clause, TurnInfo &turn);
+  void repeatTerms(const TurnInfo &turn, llvm::ArrayRef<LossTermInfo> terms);
+  void finishTurns();
+  bool isValueOfTurn(const ast::Expression &expression) const;
+  NamedRange addValueOfTurn(const ast::Expression &expression);
+
   // AnalyzeObjectives.cpp: the loss and the metric.
   /// A term of the loss, and its weight or null.
   struct TermExpressions {
@@ -395,7 +453,9 @@ private:
                      ObjectiveInfo &objective);
   void collectTerms(const ast::Expression &expression,
                     std::vector<TermExpressions> &found);
-  void analyzeTerm(const TermExpressions &term);
+  void analyzeTerm(const TermExpressions &expressions,
+                   std::vector<LossTermInfo> &terms);
+  std::vector<LossTermInfo> readTerms(const Clause &clause);
   std::optional<BoundArguments>
   bindObjective(const CallView &call, llvm::StringRef labelName,
                 llvm::ArrayRef<ObjectiveParameter> parameters,
@@ -469,7 +529,18 @@ private:
   unsigned clausePosition = 0;
   unsigned trainPosition = 0;
   unsigned modelPosition = 0;
+  /// The turn whose clauses are being read; null outside of turns.
+  TurnInfo *turn = nullptr;
 };
+
+/// Returns the name of a tensor that the loss of a turn takes, in one of the
+/// turn's repetitions.
+std::string getValueOfTurn(size_t turn, int64_t repetition,
+                           llvm::StringRef number);
+
+/// Returns whether a job with turns can't have the clause, as its turns have
+/// one each, or none.
+bool isOfTurns(llvm::StringRef clause);
 
 /// Reports unknown names and functions in a model's body, and names its layers
 /// in `info`, unless that is null.

@@ -129,7 +129,9 @@ static void printTypes(raw_ostream &os) {
 template <typename Info>
 static void printObjective(raw_ostream &os, const Info &objective,
                            llvm::StringRef labelName) {
-  os << "| `" << objective.name << "(output, " << labelName;
+  os << "| `" << objective.name << "(output";
+  if (!labelName.empty())
+    os << ", " << labelName;
   for (const ObjectiveParameter &parameter : objective.parameters) {
     os << ", " << parameter.name;
     if (!parameter.isRequired())

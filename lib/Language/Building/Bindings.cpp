@@ -187,12 +187,13 @@ static std::string printPort(const Port &port) {
 /// that the input gets. Axes of length 1 may be added or dropped. An axis of
 /// unknown size takes the sample's size. Reports an error and returns nothing
 /// if they don't match.
-std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
-                                                         const FieldInfo &field,
-                                                         llvm::SMRange range) {
+/// `what` names the samples in messages.
+std::optional<SmallVector<int64_t>>
+JobBuilder::fitShape(const Port &port, const Twine &what,
+                     ArrayRef<int64_t> shape, llvm::SMRange range) {
   if (!port.hasShape)
-    return SmallVector<int64_t>(field.shape.begin(), field.shape.end());
-  ArrayRef<int64_t> sample = field.shape;
+    return SmallVector<int64_t>(shape);
+  ArrayRef<int64_t> sample = shape;
   SmallVector<int64_t> result;
   for (const OnnxAxis &axis : port.axes) {
     int64_t size = axis.size;
@@ -215,16 +216,16 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
     else if (size != 1)
       break;
   }
-  bool fits = result.size() == port.axes.size() &&
-              llvm::all_of(sample, [](int64_t size) { return size == 1; }) &&
-              ShapedType::getNumElements(result) ==
-                  ShapedType::getNumElements(field.shape);
+  bool fits =
+      result.size() == port.axes.size() &&
+      llvm::all_of(sample, [](int64_t size) { return size == 1; }) &&
+      ShapedType::getNumElements(result) == ShapedType::getNumElements(shape);
   if (fits)
     return result;
   diagnostics.error(range,
-                    "field '" + field.name + "' has samples of shape " +
-                        printShape(field.shape) + ", but input '" + port.name +
-                        "' takes " + printPort(port),
+                    what + " has samples of shape " + printShape(shape) +
+                        ", but input '" + port.name + "' takes " +
+                        printPort(port),
                     "shapes may differ only in axes of length 1");
   return std::nullopt;
 }
@@ -233,10 +234,11 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
 // Inputs of a model in the language
 //===----------------------------------------------------------------------===//
 
-std::vector<Port> JobBuilder::getLanguagePorts() {
+std::vector<Port>
+JobBuilder::getLanguagePorts(const ast::ModelDeclaration &declaration) {
   std::vector<Port> ports;
   std::string batch;
-  for (const ast::Binding &input : info.model->inputs) {
+  for (const ast::Binding &input : declaration.inputs) {
     if (!input.type)
       continue;
     const ast::TypeSpec &type = *input.type;
@@ -282,9 +284,9 @@ std::vector<Port> JobBuilder::getLanguagePorts() {
     ports.push_back(std::move(port));
   }
   if (ports.empty() && !diagnostics.hasErrors())
-    diagnostics.error(info.model->name.range,
-                      "model '" + info.model->name.name + "' has no input",
-                      "for example " + info.model->name.name +
+    diagnostics.error(declaration.name.range,
+                      "model '" + declaration.name.name + "' has no input",
+                      "for example " + declaration.name.name +
                           "(image: f32[batch, 28, 28])");
   return ports;
 }

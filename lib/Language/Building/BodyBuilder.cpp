@@ -63,10 +63,11 @@ void VariableDeclarer::setInsertionPoint() {
 }
 
 BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
+                         const ast::ModelDeclaration &declaration,
                          JobDiagnostics &diagnostics)
-    : builder(builder), model(model), info(info), diagnostics(diagnostics),
-      declarer(model), floatType(builder.getF32Type()),
-      batch(info.job.getMicroBatch()) {}
+    : builder(builder), model(model), info(info), declaration(declaration),
+      diagnostics(diagnostics), declarer(model),
+      floatType(builder.getF32Type()), batch(info.getNetworkBatch()) {}
 
 Value BodyBuilder::read(VariableOp variable) {
   return tensors->create<ReadOp>(variable.getTensorType(),
@@ -172,6 +173,9 @@ Operand BodyBuilder::evaluate(const ast::Expression &expression) {
     return evaluateBinary(*binary);
   if (auto *negation = dyn_cast<ast::NegationExpression>(&expression))
     return evaluateNegation(*negation);
+  auto *member = dyn_cast<ast::MemberExpression>(&expression);
+  if (member && member->call && callNetwork)
+    return {callNetwork(*member->call, &member->member), std::nullopt};
   if (isa<ast::ListExpression>(expression))
     fail(expression.getRange(), "a list isn't a value of a model",
          "only hyper-parameters and dropout rates differ between copies");
@@ -289,13 +293,18 @@ Value BodyBuilder::buildBinary(char operation, Value lhs, Value rhs,
 Value BodyBuilder::evaluateCall(const ast::CallExpression &call) {
   const Builtin *builtin = findBuiltin(call.callee.name);
   if (!builtin)
-    return nullptr;
+    return callNetwork ? callNetwork(call, /*output=*/nullptr) : nullptr;
   std::optional<BoundArguments> arguments =
       bindArguments({builtin->name, builtin->parameters, builtin->variadic},
                     call.arguments, call.getRange(), diagnostics);
   if (!arguments)
     return nullptr;
   auto layer = info.layerNames.find(&call);
+  if ((builtin->isLayer || builtin->isRandom) && layer == info.layerNames.end())
+    return fail(call.getRange(),
+                "'" + builtin->name +
+                    "' is a layer, which belongs into a model",
+                "a loss computes from outputs of networks");
   BuiltinCall built(*this, call, std::move(*arguments),
                     layer == info.layerNames.end() ? StringRef()
                                                    : layer->second);
@@ -323,7 +332,7 @@ Value BodyBuilder::evaluateTensor(const ast::Expression &expression,
 
 void BodyBuilder::bindInputs(Block &block, ArrayRef<InputBinding> inputs) {
   size_t index = 0;
-  for (const ast::Binding &input : info.model->inputs) {
+  for (const ast::Binding &input : declaration.inputs) {
     setLocation(input.name.name, input.name.range);
     if (!input.type)
       values[input.name.name] = readHyperParameter(input.name.name);
@@ -347,7 +356,7 @@ void BodyBuilder::assign(const ast::Expression &expression) {
 
 SmallVector<Value> BodyBuilder::evaluateResults() {
   SmallVector<Value> results;
-  for (const ast::Argument &output : info.model->results) {
+  for (const ast::Argument &output : declaration.results) {
     scope = getOutputName(output);
     setLocation(scope, output.getRange());
     Value value = evaluateTensor(*output.value, scope);
@@ -364,7 +373,6 @@ SmallVector<Value> BodyBuilder::evaluateResults() {
 
 bool BodyBuilder::build(ArrayRef<InputBinding> inputs) {
   unsigned errors = diagnostics.getErrorCount();
-  const ast::ModelDeclaration &declaration = *info.model;
   SmallVector<Type> types;
   for (const InputBinding &input : inputs)
     types.push_back(input.type);

@@ -8,6 +8,8 @@
 #include "Building/TensorBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <functional>
+
 namespace mlir::hfta::language {
 
 /// The binding of an argument of @forward to a field of the data block.
@@ -49,10 +51,19 @@ private:
 class BodyBuilder {
 public:
   BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
+              const ast::ModelDeclaration &declaration,
               JobDiagnostics &diagnostics);
 
   /// Builds @forward. Returns false after errors, which have been reported.
   bool build(ArrayRef<InputBinding> inputs);
+  /// Gives a name in expressions a value.
+  void define(StringRef name, Value value) { values[name] = value; }
+  /// Builds a call of a network, and returns its output of this name, or its
+  /// only one for null; null after an error, which it has reported. Without
+  /// such a function, expressions can't call networks.
+  std::function<Value(const ast::CallExpression &call,
+                      const ast::Identifier *output)>
+      callNetwork;
   /// Sizes of axes by name, including that of the batch axis.
   llvm::StringMap<int64_t> sizes;
 
@@ -65,6 +76,8 @@ public:
   /// Returns the tensor that an expression evaluates to. Reports an error if it
   /// is a number; `what` names it in the message.
   Value evaluateTensor(const ast::Expression &expression, StringRef what);
+  /// Sets the name to which the location of all later ops refers.
+  void setScope(StringRef name) { scope = name.str(); }
   /// Sets the source range to which the location of all later ops refers.
   void setRange(llvm::SMRange range) { setLocation(scope, range); }
   /// Reports an error and returns null.
@@ -112,6 +125,7 @@ private:
   OpBuilder &builder;
   ModelOp model;
   const JobInfo &info;
+  const ast::ModelDeclaration &declaration;
   JobDiagnostics &diagnostics;
   VariableDeclarer declarer;
   /// The type of all floats of the model. The pass hfta-apply-precision

@@ -2,7 +2,9 @@
 
 #include "Building/ClassLosses.h"
 #include "Analysis/Arguments.h"
+#include "Building/MarginLosses.h"
 #include "Building/ObjectiveBuilding.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -65,6 +67,17 @@ ObjectiveError language::checkCrossEntropy(const ObjectiveArguments &arguments,
             "probabilities",
             "leave it out"};
   return checkWeights(arguments, types);
+}
+
+ObjectiveError
+language::checkPolicyGradient(const ObjectiveArguments &arguments,
+                              ObjectiveTypes types) {
+  ObjectiveError wrong = checkNll(arguments, types);
+  return wrong ? wrong
+               : checkTensor(
+                     arguments, kAdvantageArgument,
+                     without(types.output.getShape(),
+                             *findAxis(types.output, arguments.getAxis())));
 }
 
 ObjectiveError language::checkKl(const ObjectiveArguments &arguments,
@@ -269,4 +282,73 @@ Loss language::buildKl(const ObjectiveOperands &operands,
                          tensors.getBuilder().getI64Type()),
              axis));
   return loss;
+}
+
+namespace {
+/// The logarithms of the probabilities of the labels' classes.
+struct Chosen {
+  Value logarithms;
+  Value counts; ///< 0 where the label is ignored, else 1
+};
+} // namespace
+
+static Chosen chooseClasses(const ObjectiveOperands &operands) {
+  TensorBuilder &tensors = operands.tensors;
+  RankedTensorType type = operands.getTypes().output;
+  int64_t axis = *findAxis(type, operands.arguments.getAxis());
+  Value label = tensors.reshape(operands.label, without(type.getShape(), axis));
+  Value chosen =
+      pick(tensors, tensors.create<LogSoftmaxOp>(operands.output, axis), label,
+           axis);
+  return {chosen,
+          tensors.cast(tensors.compare(ComparePredicate::not_equal, label,
+                                       getIgnoredClass(operands.arguments)),
+                       type.getElementType())};
+}
+
+Loss language::buildPolicyGradient(const ObjectiveOperands &operands,
+                                   const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  auto [chosen, counts] = chooseClasses(operands);
+  Value advantage = tensors.create<StopGradientOp>(
+      getTensorLike(operands, kAdvantageArgument, chosen));
+  return {tensors.unary<NegOp>(tensors.binary<MulOp>(chosen, advantage)),
+          counts,
+          {},
+          {}};
+}
+
+Loss language::buildClassFocal(const ObjectiveOperands &operands,
+                               const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  auto [chosen, counts] = chooseClasses(operands);
+  Value miss = tensors.binary<SubOp>(tensors.splatLike(chosen, 1),
+                                     tensors.unary<ExpOp>(chosen));
+  Value factor = tensors.binary<PowOp>(
+      miss, getNumberLike(operands, kGammaArgument, 2, chosen));
+  return {tensors.unary<NegOp>(tensors.binary<MulOp>(factor, chosen)),
+          counts,
+          {},
+          {}};
+}
+
+Loss language::buildDistillation(const ObjectiveOperands &operands,
+                                 const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value output = operands.output;
+  int64_t axis =
+      *findAxis(operands.getTypes().output, operands.arguments.getAxis());
+  Value temperature = getNumberLike(operands, kTemperatureArgument, 1, output);
+  auto soften = [&](Value scores) -> Value {
+    return tensors.create<LogSoftmaxOp>(
+        tensors.binary<DivOp>(scores, temperature), axis);
+  };
+  Value teacher = soften(tensors.create<StopGradientOp>(buildTarget(operands)));
+  Value terms =
+      tensors.binary<MulOp>(tensors.unary<ExpOp>(teacher),
+                            tensors.binary<SubOp>(teacher, soften(output)));
+  Value sum = tensors.reduce(ReduceKind::sum, terms, {axis});
+  Value square = getNumberLike(operands, kTemperatureArgument, 1, sum);
+  return countAll(tensors, tensors.binary<MulOp>(
+                               sum, tensors.binary<MulOp>(square, square)));
 }

@@ -17,6 +17,8 @@ inline constexpr llvm::StringLiteral kIgnoreIndexArgument = "ignore_index";
 inline constexpr llvm::StringLiteral kSmoothingArgument = "label_smoothing";
 inline constexpr llvm::StringLiteral kClassWeightsArgument = "class_weights";
 inline constexpr llvm::StringLiteral kLogTargetArgument = "log_target";
+inline constexpr llvm::StringLiteral kAdvantageArgument = "advantage";
+inline constexpr llvm::StringLiteral kGammaArgument = "gamma";
 
 LabelKind classifyClassNumbers(const ObjectiveArguments &arguments,
                                ObjectiveTypes types);
@@ -38,6 +40,26 @@ ObjectiveError checkCrossEntropy(const ObjectiveArguments &arguments,
 Loss buildNll(const ObjectiveOperands &operands,
               const std::optional<RandomKeys> &keys);
 Loss buildCrossEntropy(const ObjectiveOperands &operands,
+                       const std::optional<RandomKeys> &keys);
+
+/// Builds the negative log-probability of the label's class times `advantage`,
+/// which has no gradient (R. J. Williams, "Simple statistical
+/// gradient-following algorithms for connectionist reinforcement learning",
+/// 1992).
+ObjectiveError checkPolicyGradient(const ObjectiveArguments &arguments,
+                                   ObjectiveTypes types);
+Loss buildPolicyGradient(const ObjectiveOperands &operands,
+                         const std::optional<RandomKeys> &keys);
+
+/// Builds -(1 - p)^gamma log p, where p is the probability of the label's class
+/// (T.-Y. Lin et al., "Focal loss for dense object detection", 2017).
+Loss buildClassFocal(const ObjectiveOperands &operands,
+                     const std::optional<RandomKeys> &keys);
+
+/// Builds T² times the Kullback-Leibler divergence of softmax(output / T) from
+/// softmax(label / T), whose gradient isn't followed. Source: G. Hinton, O.
+/// Vinyals, J. Dean, "Distilling the knowledge in a neural network", 2015.
+Loss buildDistillation(const ObjectiveOperands &operands,
                        const std::optional<RandomKeys> &keys);
 
 ObjectiveError checkKl(const ObjectiveArguments &arguments,

@@ -94,6 +94,7 @@ llvm::ArrayRef<Builtin> language::getElementwiseBuiltins() {
       {"sigmoid", x, buildUnary<SigmoidOp>},
       {"softmax", softmax, buildSoftmax<SoftmaxOp>},
       {"sqrt", x, buildUnary<SqrtOp>},
+      {"stop", x, buildUnary<StopGradientOp>},
       {"stop_gradient", x, buildUnary<StopGradientOp>},
       {"tanh", x, buildUnary<TanhOp>}};
   return builtins;

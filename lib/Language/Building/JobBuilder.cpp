@@ -161,10 +161,11 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
     return nullptr;
   info.job.write(*module);
   if (info.isSumOfTerms())
-    writeLossTerms(*module, SmallVector<LossTerm>(llvm::map_range(
-                                info.terms, [](const LossTermInfo &term) {
-                                  return LossTerm{term.name, term.weight};
-                                })));
+    writeLossTerms(
+        *module, SmallVector<LossTerm>(
+                     llvm::map_range(info.terms, [](const LossTermInfo &term) {
+                       return LossTerm{term.name, term.weight, term.turn};
+                     })));
   noteCutLocations(*module);
   if (failed(verify(*module))) {
     result = FrontEndFailure::input;
@@ -185,8 +186,9 @@ void JobBuilder::noteCutLocations(ModuleOp module) {
 }
 
 bool JobBuilder::buildModels(ModuleOp module) {
-  bool ok =
-      info.model->onnx ? buildOnnxModels(module) : buildLanguageModel(module);
+  bool ok = info.whole         ? buildTurns(module)
+            : info.model->onnx ? buildOnnxModels(module)
+                               : buildLanguageModel(module);
   if (!ok || !info.job.training)
     return ok;
   for (ModelOp model : module.getOps<ModelOp>()) {
@@ -253,8 +255,9 @@ static std::vector<std::string> getNames(ArrayRef<NamedRange> patterns) {
 }
 
 /// Applies the clauses `freeze` and `trainable` to a model's parameters.
-bool JobBuilder::chooseTrained(ModelOp model) {
-  TrainingClauses clauses(getNames(info.freeze), getNames(info.trainable));
+bool JobBuilder::chooseTrained(ModelOp model, ArrayRef<NamedRange> freeze,
+                               ArrayRef<NamedRange> trainable) {
+  TrainingClauses clauses(getNames(freeze), getNames(trainable));
   std::vector<std::string> known;
   for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
     if (variable.getRole() != Role::parameter)
@@ -267,15 +270,14 @@ bool JobBuilder::chooseTrained(ModelOp model) {
   std::vector<StringRef> names(known.begin(), known.end());
   return clauses.check(
       names, names, [&](bool isTrainable, size_t index, const Twine &message) {
-        const NamedRange &pattern =
-            (isTrainable ? info.trainable : info.freeze)[index];
+        const NamedRange &pattern = (isTrainable ? trainable : freeze)[index];
         diagnostics.error(pattern.range, message,
                           suggest(pattern.name, names, "parameters are"));
       });
 }
 
 bool JobBuilder::buildLanguageModel(ModuleOp module) {
-  std::vector<Port> ports = getLanguagePorts();
+  std::vector<Port> ports = getLanguagePorts(*info.model);
   if (diagnostics.hasErrors() || !bindFields(ports))
     return false;
   std::vector<InputBinding> inputs;
@@ -283,7 +285,8 @@ bool JobBuilder::buildLanguageModel(ModuleOp module) {
   for (const auto &[index, port] : llvm::enumerate(ports)) {
     const FieldInfo &field = *boundFields[index];
     std::optional<SmallVector<int64_t>> shape =
-        fitShape(port, field, getBindingRange(index));
+        fitShape(port, "field '" + field.name + "'", field.shape,
+                 getBindingRange(index));
     ok &= shape.has_value();
     if (!shape)
       continue;
@@ -298,12 +301,21 @@ bool JobBuilder::buildLanguageModel(ModuleOp module) {
   auto model = ModelOp::create(
       builder, diagnostics.getLocation(context, info.model->name.range),
       info.model->name.name, getCopies(0));
+  return buildBody(model, *info.model, inputs) &&
+         chooseTrained(model, info.freeze, info.trainable);
+}
+
+/// Builds @forward of a model of the language.
+bool JobBuilder::buildBody(ModelOp model,
+                           const ast::ModelDeclaration &declaration,
+                           ArrayRef<InputBinding> inputs) {
+  OpBuilder builder(context);
   model.getBody().emplaceBlock();
-  BodyBuilder body(builder, model, info, diagnostics);
+  BodyBuilder body(builder, model, info, declaration, diagnostics);
   body.sizes = sizes;
-  for (const ast::Binding &input : info.model->inputs)
+  for (const ast::Binding &input : declaration.inputs)
     if (input.type && !input.type->dimensions.empty())
       body.sizes[input.type->dimensions.front().name.name] =
-          info.job.getMicroBatch();
-  return body.build(inputs) && chooseTrained(model);
+          info.getNetworkBatch();
+  return body.build(inputs);
 }

@@ -21,6 +21,11 @@ struct Port {
   std::vector<OnnxAxis> axes;
 };
 
+/// Returns the file's inputs that no constant is bound to, without their batch
+/// axes.
+std::vector<Port> getPorts(const OnnxFile &file,
+                           const llvm::StringMap<DenseElementsAttr> &constants);
+
 class JobBuilder {
 public:
   JobBuilder(MLIRContext *context, JobInfo &info,
@@ -36,10 +41,12 @@ private:
   bool refuseScalars(ArrayRef<Port> ports);
   bool checkBatchDim(StringRef name, int64_t size);
   bool checkDims(ArrayRef<Port> ports);
-  std::optional<SmallVector<int64_t>>
-  fitShape(const Port &port, const FieldInfo &field, llvm::SMRange range);
+  std::optional<SmallVector<int64_t>> fitShape(const Port &port,
+                                               const Twine &what,
+                                               ArrayRef<int64_t> shape,
+                                               llvm::SMRange range);
   const FieldInfo *findField(const NamedRange &name);
-  std::vector<Port> getLanguagePorts();
+  std::vector<Port> getLanguagePorts(const ast::ModelDeclaration &declaration);
   llvm::SMRange getBindingRange(size_t index) const;
 
   // Prepare.cpp: the arithmetic that prepares fields.
@@ -52,7 +59,10 @@ private:
   bool buildModels(ModuleOp module);
   void noteCutLocations(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
-  bool chooseTrained(ModelOp model);
+  bool buildBody(ModelOp model, const ast::ModelDeclaration &declaration,
+                 ArrayRef<InputBinding> inputs);
+  bool chooseTrained(ModelOp model, ArrayRef<NamedRange> freeze,
+                     ArrayRef<NamedRange> trainable);
   bool checkExcluded(ModuleOp module);
 
   // JobObjectives.cpp: the loss and the metric.
@@ -117,6 +127,9 @@ private:
 
   // OnnxModels.cpp: models from ONNX files.
   bool buildOnnxModels(ModuleOp module);
+  std::unique_ptr<OnnxFile> openFile(const NamedRange &named);
+  FailureOr<ModelOp> import(ModuleOp module, const OnnxFile &file,
+                            const OnnxImportOptions &importOptions);
   bool importFile(ModuleOp module, const OnnxFile &file, int64_t index);
   bool fillTrainingOptions(const OnnxFile &file,
                            OnnxImportOptions &importOptions);
@@ -124,6 +137,10 @@ private:
   bool fillInferenceOptions(const OnnxFile &file,
                             OnnxImportOptions &importOptions);
   bool bindDropoutRate(ModelOp model);
+
+  // TurnsBuilder.cpp: a model of networks that take turns.
+  friend class TurnsBuilder;
+  bool buildTurns(ModuleOp module);
 
   SmallVector<int64_t> getCopies(int64_t file) const;
   TensorBuilder getTensors(OpBuilder &builder, StringRef name,

@@ -181,6 +181,65 @@ static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
   return hasBias ? addBias(body, call, result, 1, fanIn) : result;
 }
 
+/// Builds a transposed convolution with PyTorch's arguments: the weight has the
+/// shape [input channels, channels / groups, kernel...].
+static Value buildConvTranspose(BodyBuilder &body, BuiltinCall &call) {
+  Value x = call.getFloats("x", 3);
+  if (!x)
+    return nullptr;
+  ArrayRef<int64_t> shape = getShape(x);
+  int64_t spatial = shape.size() - 2;
+  if (spatial > 3)
+    return body.fail(call.getRange("x"),
+                     "'conv_transpose' takes [batch, channels, 1 to 3 spatial "
+                     "axes], got " +
+                         printShape(shape),
+                     "reshape(x, [batch, ...]) joins axes");
+  int64_t channels = call.getInteger("channels", 1, 1, kMaxSize);
+  SmallVector<int64_t> kernel =
+      call.getIntegers("kernel", spatial, 1, 1, 65536);
+  SmallVector<int64_t> strides =
+      call.getIntegers("stride", spatial, 1, 1, 65536);
+  SmallVector<int64_t> padding =
+      call.getIntegers("padding", spatial, 0, 0, 65536);
+  SmallVector<int64_t> dilations =
+      call.getIntegers("dilation", spatial, 1, 1, 65536);
+  SmallVector<int64_t> extra =
+      call.getIntegers("output_padding", spatial, 0, 0, 65536);
+  int64_t groups = call.getInteger("groups", 1, 1, kMaxSize);
+  bool hasBias = call.getBool("bias", true);
+  if (call.hasFailed() || !checkGroups(body, call, shape[1], channels, groups))
+    return nullptr;
+  SmallVector<int64_t> weightShape = {shape[1], channels / groups};
+  SmallVector<int64_t> resultShape = {shape[0], channels};
+  for (int64_t i = 0; i < spatial; ++i) {
+    if (extra[i] >= std::max(strides[i], dilations[i]))
+      return body.fail(call.getRange("output_padding"),
+                       "'output_padding' must be below 'stride' or 'dilation', "
+                       "got " +
+                           Twine(extra[i]));
+    int64_t size = (shape[i + 2] - 1) * strides[i] - 2 * padding[i] +
+                   (kernel[i] - 1) * dilations[i] + 1 + extra[i];
+    if (size < 1)
+      return body.fail(call.getRange(), "the result would have no elements",
+                       "the input is " + printShape(shape));
+    weightShape.push_back(kernel[i]);
+    resultShape.push_back(size);
+  }
+  if (!body.checkSize(weightShape, call.getRange()) ||
+      !body.checkSize(resultShape, call.getRange()))
+    return nullptr;
+  // As PyTorch, which takes the weight's second axis for that of inputs.
+  int64_t fanIn =
+      ShapedType::getNumElements(ArrayRef<int64_t>(weightShape).drop_front());
+  Value weight = body.makeParameter(call.getLayerName(), "weight", weightShape,
+                                    getLayerInitial(body, fanIn));
+  padding.append(padding.begin(), padding.end());
+  Value result = body.getTensors().create<ConvInputGradientOp>(
+      x, weight, strides, dilations, padding, groups, TypeAttr(), resultShape);
+  return hasBias ? addBias(body, call, result, 1, fanIn) : result;
+}
+
 //===----------------------------------------------------------------------===//
 // Embedding and dropout
 //===----------------------------------------------------------------------===//
@@ -236,12 +295,17 @@ llvm::ArrayRef<Builtin> language::getLayerBuiltins() {
   static constexpr ParameterSpec conv[] = {
       {"x", true}, {"channels", true}, {"kernel", true}, {"stride"},
       {"padding"}, {"dilation"},       {"groups"},       {"bias"}};
+  static constexpr ParameterSpec convTranspose[] = {
+      {"x", true},  {"channels", true}, {"kernel", true},
+      {"stride"},   {"padding"},        {"output_padding"},
+      {"dilation"}, {"groups"},         {"bias"}};
   static constexpr ParameterSpec embedding[] = {
       {"i", true}, {"n", true}, {"d", true}};
   static constexpr ParameterSpec dropout[] = {{"x", true}, {"rate"}};
   static constexpr ParameterSpec matmul[] = {{"a", true}, {"b", true}};
   static const Builtin builtins[] = {
       {"conv", conv, buildConv, /*isLayer=*/true},
+      {"conv_transpose", convTranspose, buildConvTranspose, /*isLayer=*/true},
       {"dropout", dropout, buildDropout, /*isLayer=*/false, /*isRandom=*/true},
       {"embedding", embedding, buildEmbedding, /*isLayer=*/true},
       {"linear", linear, buildLinear, /*isLayer=*/true},

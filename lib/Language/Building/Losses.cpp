@@ -40,6 +40,12 @@ static constexpr ObjectiveParameter kNll[] = {kAxis, kIgnoreIndex,
                                               kClassWeights};
 static constexpr ObjectiveParameter kKl[] = {
     kAxis, {kLogTargetArgument, Kind::flag, {}, "false"}};
+static constexpr ObjectiveParameter kClassFocal[] = {
+    {kGammaArgument, Kind::number, {0, FLT_MAX}, "2"}, kAxis, kIgnoreIndex};
+static constexpr ObjectiveParameter kDistillation[] = {
+    {kTemperatureArgument, Kind::number, NumberRange::positive(), "1"}, kAxis};
+static constexpr ObjectiveParameter kPolicyGradient[] = {
+    {kAdvantageArgument, Kind::tensor, {}, ""}, kAxis, kIgnoreIndex};
 static constexpr ObjectiveParameter kMultiMargin[] = {
     kAxis,
     {kPowerArgument, Kind::integer, NumberRange::whole(1, 2), "1"},
@@ -258,7 +264,7 @@ static Loss buildBinaryCrossEntropy(const ObjectiveOperands &operands,
 
 static constexpr ObjectiveParameter kFocal[] = {
     {"alpha", Kind::number, NumberRange::unit(), "0.25"},
-    {"gamma", Kind::number, {0, FLT_MAX}, "2"}};
+    {kGammaArgument, Kind::number, {0, FLT_MAX}, "2"}};
 
 /// Builds the binary cross-entropy times a (1 - q)^gamma, where q is the
 /// probability of the label, and a is alpha for ones and 1 - alpha for zeros
@@ -277,7 +283,7 @@ static Loss buildFocal(const ObjectiveOperands &operands,
   Value probability = tensors.unary<SigmoidOp>(output);
   Value opposite = tensors.unary<NegOp>(output);
   Value alpha = getNumberLike(operands, "alpha", 0.25, output);
-  Value gamma = getNumberLike(operands, "gamma", 2, output);
+  Value gamma = getNumberLike(operands, kGammaArgument, 2, output);
   Value miss = mix(tensors.unary<SigmoidOp>(opposite), probability);
   Value entropy =
       tensors.binary<AddOp>(tensors.binary<MulOp>(rest(target), output),
@@ -298,6 +304,10 @@ static constexpr ObjectiveParameter kTriplet[] = {
     {kSwapArgument, Kind::flag, {}, "false"}};
 static constexpr ObjectiveParameter kContrastive[] = {
     {kAlikeArgument, Kind::tensor, {}, ""}, kMargin};
+static constexpr ObjectiveParameter kPairs[] = {
+    {kAlikeArgument, Kind::tensor, {}, ""}, kNoMargin};
+static constexpr ObjectiveParameter kNtXent[] = {
+    {kTemperatureArgument, Kind::number, NumberRange::positive(), "0.5"}};
 static constexpr ObjectiveParameter kInfoNce[] = {
     {kTemperatureArgument, Kind::number, NumberRange::positive(), "0.07"}};
 
@@ -369,6 +379,31 @@ static constexpr LossInfo kLosses[] = {
      "of the label, and times `alpha` for ones, 1 - `alpha` for zeros",
      "a label in the output's shape", /*classify=*/nullptr, checkElements,
      buildFocal, /*draws=*/false},
+    {"class_focal", kClassFocal,
+     "`cross_entropy` with class indices times (1 - q)^`gamma`, where q is the "
+     "probability of the label's class",
+     "class numbers", classifyClassNumbers, checkNll, buildClassFocal,
+     /*draws=*/false},
+    {"distillation", kDistillation,
+     "`temperature`² times the Kullback-Leibler divergence from `teacher`, "
+     "both "
+     "logits along `axis` that are divided by `temperature` first; the "
+     "teacher's gradient isn't followed",
+     "logits in the output's shape", /*classify=*/nullptr, checkKl,
+     buildDistillation, /*draws=*/false, "teacher"},
+    {"soft_margin",
+     {},
+     "log(1 + exp(-label · output)); labels are 1 and -1",
+     "a label in the output's shape",
+     /*classify=*/nullptr,
+     checkElements,
+     buildSoftMargin,
+     /*draws=*/false},
+    {"margin_ranking", kPairs,
+     "max(0, `margin` - label · (output - other)); the label is 1 where the "
+     "output should be larger, and -1 where `other` should be",
+     "scores in the output's shape", /*classify=*/nullptr, checkMarginRanking,
+     buildMarginRanking, /*draws=*/false, "other"},
     {"hinge", kHinge, "max(0, `margin` - label · output); labels are 1 and -1",
      "a label in the output's shape", /*classify=*/nullptr, checkElements,
      buildHinge, /*draws=*/false},
@@ -394,12 +429,40 @@ static constexpr LossInfo kLosses[] = {
      "`label` is 1, and half of max(0, `margin` - distance)² where it is 0",
      "vectors in the output's shape", /*classify=*/nullptr, checkContrastive,
      buildContrastive, /*draws=*/false, "other"},
+    {"cosine_embedding", kPairs,
+     "1 - the cosine of the vectors `output` and `other` where `label` is 1, "
+     "and "
+     "max(0, cosine - `margin`) where it is -1",
+     "vectors in the output's shape", /*classify=*/nullptr, checkContrastive,
+     buildCosineEmbedding, /*draws=*/false, "other"},
+    {"nt_xent", kNtXent,
+     "like `info_nce`, but a vector's own one is to be found among the others "
+     "of both `output` and `other`, as in SimCLR; needs whole batches",
+     "vectors of shape [batch, n]", /*classify=*/nullptr, checkInfoNce,
+     buildNtXent, /*draws=*/false, "other"},
     {"info_nce", kInfoNce,
      "cross entropy by which a sample finds its own vector in `other` among "
      "those of its batch, and the reverse: the mean of both, of cosines "
      "divided by `temperature`, as in CLIP; needs whole batches",
      "vectors of shape [batch, n]", /*classify=*/nullptr, checkInfoNce,
      buildInfoNce, /*draws=*/false, "other"},
+    {"policy_gradient", kPolicyGradient,
+     "`cross_entropy` with class indices, the actions taken, times "
+     "`advantage`, "
+     "whose gradient isn't followed",
+     "class numbers", classifyClassNumbers, checkPolicyGradient,
+     buildPolicyGradient, /*draws=*/false},
+    {"orthogonality",
+     {},
+     "Frobenius norm of A Aᵀ - 1, where A is the matrix that the output has "
+     "for "
+     "each sample; takes no label",
+     "an output of shape [batch, n, m]",
+     /*classify=*/nullptr,
+     checkOrthogonality,
+     buildOrthogonality,
+     /*draws=*/false,
+     ""},
 };
 
 static std::vector<LossInfo> &getTable() {

@@ -16,13 +16,42 @@ static Value clampToPositive(TensorBuilder &tensors, Value x) {
                         tensors.splatLike(x, 0), x);
 }
 
-static Value getMargin(const ObjectiveOperands &operands, Value like) {
-  return getNumberLike(operands, kMarginArgument, 1, like);
+static Value getMargin(const ObjectiveOperands &operands, Value like,
+                       double byDefault = 1) {
+  return getNumberLike(operands, kMarginArgument, byDefault, like);
 }
 
 //===----------------------------------------------------------------------===//
 // Margins of scores
 //===----------------------------------------------------------------------===//
+
+Loss language::buildSoftMargin(const ObjectiveOperands &operands,
+                               const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value score = tensors.binary<MulOp>(buildTarget(operands), operands.output);
+  return countAll(tensors,
+                  tensors.unary<SoftplusOp>(tensors.unary<NegOp>(score)));
+}
+
+ObjectiveError language::checkMarginRanking(const ObjectiveArguments &arguments,
+                                            ObjectiveTypes types) {
+  ObjectiveError wrong = checkValues(types);
+  return wrong
+             ? wrong
+             : checkTensor(arguments, kAlikeArgument, types.output.getShape());
+}
+
+Loss language::buildMarginRanking(const ObjectiveOperands &operands,
+                                  const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value above = tensors.binary<SubOp>(operands.output, buildTarget(operands));
+  Value right = tensors.binary<MulOp>(
+      getTensorLike(operands, kAlikeArgument, above), above);
+  return countAll(
+      tensors,
+      clampToPositive(tensors, tensors.binary<SubOp>(
+                                   getMargin(operands, right, 0), right)));
+}
 
 Loss language::buildHinge(const ObjectiveOperands &operands,
                           const std::optional<RandomKeys> &) {
@@ -163,6 +192,28 @@ Loss language::buildContrastive(const ObjectiveOperands &operands,
   return countAll(tensors, tensors.binary<MulOp>(sum, 0.5));
 }
 
+Loss language::buildCosineEmbedding(const ObjectiveOperands &operands,
+                                    const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value a = operands.output, b = buildTarget(operands);
+  int64_t last = getTensorType(a).getRank() - 1;
+  auto measure = [&](Value vectors) {
+    return tensors.binary<AddOp>(addSquares(tensors, vectors), 1e-12);
+  };
+  Value product =
+      tensors.reduce(ReduceKind::sum, tensors.binary<MulOp>(a, b), {last});
+  Value cosine = tensors.binary<DivOp>(
+      product,
+      tensors.unary<SqrtOp>(tensors.binary<MulOp>(measure(a), measure(b))));
+  Value isAlike =
+      tensors.compare(ComparePredicate::greater,
+                      getTensorLike(operands, kAlikeArgument, cosine), 0.0);
+  Value near = tensors.binary<SubOp>(tensors.splatLike(cosine, 1), cosine);
+  Value far = clampToPositive(
+      tensors, tensors.binary<SubOp>(cosine, getMargin(operands, cosine, 0)));
+  return countAll(tensors, tensors.select(isAlike, near, far));
+}
+
 //===----------------------------------------------------------------------===//
 // Vectors of a batch
 //===----------------------------------------------------------------------===//
@@ -215,4 +266,76 @@ Loss language::buildInfoNce(const ObjectiveOperands &operands,
   };
   Value sum = tensors.binary<AddOp>(score(1), score(0));
   return countAll(tensors, tensors.binary<MulOp>(sum, -0.5));
+}
+
+/// Builds the logarithm of the probability by which each row of a finds its own
+/// row of b among all others of a and b. `across` are the scores of rows of a
+/// with rows of b.
+static Value findOwn(TensorBuilder &tensors, Value within, Value across) {
+  int64_t samples = getShape(within).front();
+  Type i64 = tensors.getBuilder().getI64Type();
+  auto number = [&](int64_t axis) {
+    return tensors.create<IotaOp>(getShape(within), axis, i64);
+  };
+  // A number that is finite, but whose exponential is 0.
+  Value others = tensors.select(
+      tensors.compare(ComparePredicate::equal, number(0), number(1)),
+      tensors.splatLike(within, -1e30), within);
+  Value scores = tensors.create<ConcatOp>(ValueRange{others, across}, 1);
+  Value own = tensors.binary<AddOp>(
+      tensors.create<IotaOp>(ArrayRef<int64_t>(samples), 0, i64),
+      static_cast<double>(samples));
+  return pick(tensors, tensors.create<LogSoftmaxOp>(scores, 1), own, 1);
+}
+
+Loss language::buildNtXent(const ObjectiveOperands &operands,
+                           const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Value a = normalize(tensors, operands.output);
+  Value b = normalize(tensors, buildTarget(operands));
+  auto score = [&](Value x, Value y) -> Value {
+    Value cosines = multiplyRows(tensors, x, y);
+    return tensors.binary<DivOp>(
+        cosines, getNumberLike(operands, kTemperatureArgument, 0.5, cosines));
+  };
+  Value sum = tensors.binary<AddOp>(findOwn(tensors, score(a, a), score(a, b)),
+                                    findOwn(tensors, score(b, b), score(b, a)));
+  return countAll(tensors, tensors.binary<MulOp>(sum, -0.5));
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+ObjectiveError language::checkOrthogonality(const ObjectiveArguments &,
+                                            ObjectiveTypes types) {
+  ArrayRef<int64_t> shape = types.output.getShape();
+  if (shape.size() == 3)
+    return {};
+  return {"each sample has one matrix, but the output is " + printShape(shape)};
+}
+
+Loss language::buildOrthogonality(const ObjectiveOperands &operands,
+                                  const std::optional<RandomKeys> &) {
+  TensorBuilder &tensors = operands.tensors;
+  Builder &builder = tensors.getBuilder();
+  AffineExpr b = builder.getAffineDimExpr(0), m = builder.getAffineDimExpr(1),
+             n = builder.getAffineDimExpr(2), k = builder.getAffineDimExpr(3);
+  auto map = [&](AffineExpr x, AffineExpr y) {
+    return AffineMap::get(4, 0, {b, x, y}, builder.getContext());
+  };
+  Value products = tensors.create<ContractOp>(
+      operands.output, operands.output,
+      builder.getAffineMapArrayAttr({map(m, k), map(n, k), map(m, n)}),
+      TypeAttr());
+  ArrayRef<int64_t> shape = getShape(products);
+  Type i64 = builder.getI64Type();
+  Value isDiagonal = tensors.compare(ComparePredicate::equal,
+                                     tensors.create<IotaOp>(shape, 1, i64),
+                                     tensors.create<IotaOp>(shape, 2, i64));
+  Value difference = tensors.binary<SubOp>(
+      products, tensors.cast(isDiagonal, getElementType(products)));
+  Value squares = tensors.binary<MulOp>(difference, difference);
+  return countAll(tensors, buildRoot(tensors, tensors.reduce(ReduceKind::sum,
+                                                             squares, {1, 2})));
 }

@@ -23,12 +23,22 @@ inline constexpr llvm::StringLiteral kTemperatureArgument = "temperature";
 inline constexpr ObjectiveParameter kMargin = {
     kMarginArgument, ObjectiveParameter::Kind::number, {0, FLT_MAX}, "1"};
 
+inline constexpr ObjectiveParameter kNoMargin = {
+    kMarginArgument, ObjectiveParameter::Kind::number, {0, FLT_MAX}, "0"};
+
+Loss buildSoftMargin(const ObjectiveOperands &operands,
+                     const std::optional<RandomKeys> &keys);
 Loss buildHinge(const ObjectiveOperands &operands,
                 const std::optional<RandomKeys> &keys);
 Loss buildHingeEmbedding(const ObjectiveOperands &operands,
                          const std::optional<RandomKeys> &keys);
 Loss buildMultiMargin(const ObjectiveOperands &operands,
                       const std::optional<RandomKeys> &keys);
+
+ObjectiveError checkMarginRanking(const ObjectiveArguments &arguments,
+                                  ObjectiveTypes types);
+Loss buildMarginRanking(const ObjectiveOperands &operands,
+                        const std::optional<RandomKeys> &keys);
 
 ObjectiveError checkTriplet(const ObjectiveArguments &arguments,
                             ObjectiveTypes types);
@@ -44,6 +54,11 @@ ObjectiveError checkContrastive(const ObjectiveArguments &arguments,
 Loss buildContrastive(const ObjectiveOperands &operands,
                       const std::optional<RandomKeys> &keys);
 
+/// The operands of checkContrastive(). Cosines are those of PyTorch's
+/// CosineEmbeddingLoss, which adds 1e-12 to squared lengths.
+Loss buildCosineEmbedding(const ObjectiveOperands &operands,
+                          const std::optional<RandomKeys> &keys);
+
 ObjectiveError checkInfoNce(const ObjectiveArguments &arguments,
                             ObjectiveTypes types);
 /// Builds a loss that mixes the samples of a batch, as each one's negatives are
@@ -51,6 +66,20 @@ ObjectiveError checkInfoNce(const ObjectiveArguments &arguments,
 /// from natural language supervision", 2021.
 Loss buildInfoNce(const ObjectiveOperands &operands,
                   const std::optional<RandomKeys> &keys);
+
+/// Builds a loss like buildInfoNce() in which the vectors of both operands are
+/// each other's negatives. Source: T. Chen et al., "A simple framework for
+/// contrastive learning of visual representations", 2020.
+Loss buildNtXent(const ObjectiveOperands &operands,
+                 const std::optional<RandomKeys> &keys);
+
+ObjectiveError checkOrthogonality(const ObjectiveArguments &arguments,
+                                  ObjectiveTypes types);
+/// Builds the Frobenius norm of A Aᵀ - 1 for each sample's matrix A. Source: C.
+/// R. Qi et al., "PointNet: deep learning on point sets for 3D classification
+/// and segmentation", 2017, which squares it.
+Loss buildOrthogonality(const ObjectiveOperands &operands,
+                        const std::optional<RandomKeys> &keys);
 
 } // namespace mlir::hfta::language
 

@@ -15,33 +15,32 @@ static FrontEndFailure convert(OnnxFailure failure) {
                                              : FrontEndFailure::input;
 }
 
+/// Reads an ONNX file; returns null after an error.
+std::unique_ptr<OnnxFile> JobBuilder::openFile(const NamedRange &named) {
+  if (!llvm::sys::fs::exists(named.name)) {
+    diagnostics.error(named.range, "no such file: '" + named.name + "'",
+                      "relative names begin at the job file's folder");
+    return nullptr;
+  }
+  OnnxFailure reason = OnnxFailure::none;
+  std::unique_ptr<OnnxFile> file = OnnxFile::open(named.name, context, reason);
+  if (!file)
+    failure = convert(reason);
+  return file;
+}
+
 bool JobBuilder::buildOnnxModels(ModuleOp module) {
   bool ok = true;
   for (const auto &[index, named] : llvm::enumerate(info.files)) {
-    if (!llvm::sys::fs::exists(named.name)) {
-      diagnostics.error(named.range, "no such file: '" + named.name + "'",
-                        "relative names begin at the job file's folder");
-      ok = false;
-      continue;
-    }
-    OnnxFailure reason = OnnxFailure::none;
-    std::unique_ptr<OnnxFile> file =
-        OnnxFile::open(named.name, context, reason);
-    if (file) {
-      ok &= importFile(module, *file, index);
-      continue;
-    }
-    failure = convert(reason);
-    ok = false;
+    std::unique_ptr<OnnxFile> file = openFile(named);
+    ok &= file && importFile(module, *file, index);
   }
   return ok;
 }
 
-/// Returns the file's inputs that no constant is bound to, without their batch
-/// axes.
-static std::vector<Port>
-getPorts(const OnnxFile &file,
-         const llvm::StringMap<DenseElementsAttr> &constants) {
+std::vector<Port>
+language::getPorts(const OnnxFile &file,
+                   const llvm::StringMap<DenseElementsAttr> &constants) {
   std::vector<Port> ports;
   for (const OnnxPort &input : file.getInputs()) {
     if (constants.contains(input.name))
@@ -77,7 +76,8 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   for (const auto &[position, port] : llvm::enumerate(ports)) {
     const FieldInfo &field = *boundFields[position];
     std::optional<SmallVector<int64_t>> shape =
-        fitShape(port, field, getBindingRange(position));
+        fitShape(port, "field '" + field.name + "'", field.shape,
+                 getBindingRange(position));
     if (!shape)
       return false;
     importOptions.sampleShapes[port.name] =
@@ -148,6 +148,16 @@ bool JobBuilder::fillInferenceOptions(const OnnxFile &file,
   return true;
 }
 
+/// Appends a file's model to the module.
+FailureOr<ModelOp> JobBuilder::import(ModuleOp module, const OnnxFile &file,
+                                      const OnnxImportOptions &importOptions) {
+  OnnxFailure reason = OnnxFailure::none;
+  FailureOr<ModelOp> model = file.import(module, importOptions, reason);
+  if (failed(model))
+    failure = convert(reason);
+  return model;
+}
+
 bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
                             int64_t index) {
   OnnxImportOptions importOptions;
@@ -158,12 +168,9 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
   if (info.job.training ? !fillTrainingOptions(file, importOptions)
                         : !fillInferenceOptions(file, importOptions))
     return false;
-  OnnxFailure reason = OnnxFailure::none;
-  FailureOr<ModelOp> model = file.import(module, importOptions, reason);
-  if (failed(model)) {
-    failure = convert(reason);
+  FailureOr<ModelOp> model = import(module, file, importOptions);
+  if (failed(model))
     return false;
-  }
   model->setCopies(getCopies(index));
   return bindDropoutRate(*model);
 }

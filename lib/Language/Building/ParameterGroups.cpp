@@ -85,13 +85,16 @@ private:
         continue;
       ok = false;
       size_t group = own ? own - info.job.groupsOfParameters.data() : 0;
-      diagnostics.error(
-          own ? groups[group].range : info.train->find("optimizer")->range,
-          "'" + kind.name + "' updates matrices, but '" + names.back() +
-              "' has the shape " + printShape(shape),
-          "give the job another optimizer, and these parameters "
-          "this one: group hidden, optimizer = " +
-              kind.name + "(...)");
+      const ast::Clause *clause = info.train->find("optimizer");
+      diagnostics.error(own      ? groups[group].range
+                        : clause ? clause->range
+                                 : info.turns.front().range,
+                        "'" + kind.name + "' updates matrices, but '" +
+                            names.back() + "' has the shape " +
+                            printShape(shape),
+                        "give the job another optimizer, and these parameters "
+                        "this one: group hidden, optimizer = " +
+                            kind.name + "(...)");
     }
   }
 

@@ -40,13 +40,6 @@ static ExpressionPtr cloneNode(const NameExpression &name) {
   return result;
 }
 
-static ExpressionPtr cloneNode(const MemberExpression &access) {
-  auto result = begin(access);
-  result->object = access.object;
-  result->member = access.member;
-  return result;
-}
-
 static ExpressionPtr cloneNode(const ListExpression &list) {
   auto result = begin(list);
   for (const ExpressionPtr &element : list.elements)
@@ -58,6 +51,15 @@ static std::unique_ptr<CallExpression> cloneNode(const CallExpression &call) {
   auto result = begin(call);
   result->callee = call.callee;
   result->arguments = clone(call.arguments);
+  return result;
+}
+
+static ExpressionPtr cloneNode(const MemberExpression &access) {
+  auto result = begin(access);
+  result->object = access.object;
+  if (access.call)
+    result->call = cloneNode(*access.call);
+  result->member = access.member;
   return result;
 }
 
@@ -104,7 +106,8 @@ ExpressionPtr mlir::hfta::ast::clone(const Expression *expression) {
 static std::vector<Clause> clone(const std::vector<Clause> &clauses) {
   std::vector<Clause> result;
   for (const Clause &clause : clauses)
-    result.push_back({clause.keyword, clone(clause.arguments), clause.range});
+    result.push_back({clause.keyword, clone(clause.arguments), clause.range,
+                      clone(clause.body)});
   return result;
 }
 

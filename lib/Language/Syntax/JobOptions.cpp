@@ -183,7 +183,7 @@ static ast::Clause &getClause(ast::TrainDeclaration &train,
   for (ast::Clause &clause : train.clauses)
     if (clause.keyword.name == keyword)
       return clause;
-  train.clauses.push_back({{keyword.str(), range}, {}, range});
+  train.clauses.push_back({{keyword.str(), range}, {}, range, {}});
   return train.clauses.back();
 }
 

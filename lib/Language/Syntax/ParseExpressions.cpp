@@ -319,8 +319,11 @@ ExpressionPtr Parser::parseList() {
 ExpressionPtr Parser::parseNameOrCall() {
   ast::Identifier identifier{token.text.str(), token.getRange()};
   advance();
-  if (token.is(TokenKind::dot))
-    return parseMember(std::move(identifier));
+  if (token.is(TokenKind::dot)) {
+    auto member = std::make_unique<ast::MemberExpression>(identifier.range);
+    member->object = std::move(identifier);
+    return parseMember(std::move(member));
+  }
   if (!token.is(TokenKind::leftParenthesis)) {
     auto name = std::make_unique<ast::NameExpression>(identifier.range);
     name->name = std::move(identifier.name);
@@ -336,13 +339,18 @@ ExpressionPtr Parser::parseNameOrCall() {
     call->depth = std::max(call->depth, 1 + argument.value->depth);
   if (!checkDepth(*call))
     return nullptr;
-  return call;
+  if (!token.is(TokenKind::dot))
+    return call;
+  auto member = std::make_unique<ast::MemberExpression>(call->getRange());
+  member->depth = call->depth;
+  member->call = std::move(call);
+  return parseMember(std::move(member));
 }
 
-ExpressionPtr Parser::parseMember(ast::Identifier object) {
+/// Parses the rest of an access, from the point on.
+ExpressionPtr
+Parser::parseMember(std::unique_ptr<ast::MemberExpression> member) {
   advance();
-  auto member = std::make_unique<ast::MemberExpression>(object.range);
-  member->object = std::move(object);
   if (token.is(TokenKind::string)) {
     member->member.range = token.getRange();
     ExpressionPtr string = parseString();

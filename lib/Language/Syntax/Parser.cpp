@@ -383,29 +383,35 @@ bool Parser::parseClause(std::vector<ast::Clause> &clauses) {
   } else if (!parseClauseArguments(clause, /*toEnd=*/false)) {
     return false;
   }
+  if (isKeyword(clause.keyword.name, setting_traits::Nested)) {
+    // Without the brace, the clauses are read as if it were there.
+    expect(TokenKind::leftBrace,
+           "after '" + clause.keyword.name + "' and its arguments",
+           "its clauses stand in braces");
+    if (!parseClauses(clause.body, "clause '" + clause.keyword.name + "'"))
+      return false;
+  }
   clauses.push_back(std::move(clause));
   return true;
 }
 
-bool Parser::parseTrain(ast::TrainDeclaration &train) {
-  advance();
-  if (!parseIdentifier(train.name, "the train block's name") ||
-      !expect(TokenKind::leftBrace, "after the train block's name",
-              "for example: train sweep { model net(image) ... }"))
-    return false;
+/// Parses clauses up to the brace that ends `what`.
+bool Parser::parseClauses(std::vector<ast::Clause> &clauses,
+                          const llvm::Twine &what) {
   auto isClauseStart = [this] {
     return token.is(TokenKind::rightBrace) || isDeclarationStart() ||
            (isFirstOnLine() && token.is(TokenKind::identifier) &&
             isKeyword(token.text));
   };
+  bool parsed = true;
   while (!accept(TokenKind::rightBrace)) {
+    // After an error in the last clause, the brace may be that clause's.
     if (token.is(TokenKind::endOfFile))
-      return expect(TokenKind::rightBrace,
-                    "after train block '" + train.name.name + "'",
-                    "close the '{'");
-    bool parsed = false;
+      return parsed &&
+             expect(TokenKind::rightBrace, "after " + what, "close the '{'");
+    parsed = false;
     if (token.is(TokenKind::identifier) && isKeyword(token.text)) {
-      parsed = parseClause(train.clauses);
+      parsed = parseClause(clauses);
     } else if (token.is(TokenKind::identifier)) {
       diagnostics.error(token.getRange(), "unknown clause '" + token.text + "'",
                         suggest(token.text, getClauseNames(), "clauses are"));
@@ -421,4 +427,12 @@ bool Parser::parseTrain(ast::TrainDeclaration &train) {
       return false;
   }
   return true;
+}
+
+bool Parser::parseTrain(ast::TrainDeclaration &train) {
+  advance();
+  return parseIdentifier(train.name, "the train block's name") &&
+         expect(TokenKind::leftBrace, "after the train block's name",
+                "for example: train sweep { model net(image) ... }") &&
+         parseClauses(train.clauses, "train block '" + train.name.name + "'");
 }

@@ -61,7 +61,7 @@ private:
   ast::ExpressionPtr parseString();
   ast::ExpressionPtr parseList();
   ast::ExpressionPtr parseNameOrCall();
-  ast::ExpressionPtr parseMember(ast::Identifier object);
+  ast::ExpressionPtr parseMember(std::unique_ptr<ast::MemberExpression> member);
   bool checkDepth(const ast::Expression &expression);
   bool parseArgument(ast::Argument &argument);
 
@@ -77,6 +77,7 @@ private:
   bool parseData(ast::DataDeclaration &data);
   bool parseDataItem(ast::DataDeclaration &data);
   bool parseTrain(ast::TrainDeclaration &train);
+  bool parseClauses(std::vector<ast::Clause> &clauses, const llvm::Twine &what);
   bool parseClause(std::vector<ast::Clause> &clauses);
 
   llvm::StringRef text;

@@ -56,14 +56,14 @@ void StepLoss::accumulate(Purpose purpose, const StepTerm &term, Value value) {
   tasks.accumulate(value, tasks.declare(PurposeAttr::get(tasks.getContext(),
                                                          purpose, term.name),
                                         tasks.scalarType(type, true)));
-  noteSums(last);
+  noteSums(last, sums);
 }
 
 /// Notes the ops after `last`.
-void StepLoss::noteSums(Operation *last) {
+void StepLoss::noteSums(Operation *last, DenseSet<Operation *> &noted) {
   for (auto op = std::next(last->getIterator());
        op != builder.getInsertionPoint(); ++op)
-    sums.insert(&*op);
+    noted.insert(&*op);
 }
 
 /// Stores the sum of weights for tasks that need it.
@@ -122,7 +122,8 @@ void StepLoss::buildTotal() {
   Type type = getElementTypeOrSelf(terms.front().share.getType());
   accumulateParts(tasks, parts,
                   tasks.declare(Purpose::loss, tasks.scalarType(type, true)));
-  noteSums(last);
+  noteSums(last, total);
+  sums.insert(total.begin(), total.end());
 }
 
 Value StepLoss::getDifferentiated(Value mean) const {

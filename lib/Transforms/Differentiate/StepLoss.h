@@ -32,6 +32,8 @@ public:
   ArrayRef<StepTerm> getTerms() const { return terms; }
   /// Returns the ops that add to the step's results.
   const DenseSet<Operation *> &getSums() const { return sums; }
+  /// Returns the ops among these that add up the terms.
+  const DenseSet<Operation *> &getTotal() const { return total; }
   /// Returns the loss for targets that are sampled from the model's outputs
   /// (K-FAC with `fisher = sampled`); null in other jobs.
   Value getSampled() const { return sampled; }
@@ -51,12 +53,12 @@ private:
   void accumulate(Purpose purpose, const StepTerm &term, Value value);
   void keepWeightSum(const StepTerm &term);
   void buildTotal();
-  void noteSums(Operation *last);
+  void noteSums(Operation *last, DenseSet<Operation *> &noted);
 
   TaskBuilder &tasks;
   OpBuilder &builder;
   SmallVector<StepTerm, 1> terms;
-  DenseSet<Operation *> sums;
+  DenseSet<Operation *> sums, total;
   Value sampled;
 };
 

@@ -8,6 +8,7 @@
 #include "Differentiate/LayerLinks.h"
 #include "Differentiate/StepLoss.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "Hfta/Transforms/Differentiate/ReverseMode.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Pipeline/StageOrder.h"
@@ -25,6 +26,7 @@ namespace {
 /// The gradient of a trained variable, in parts of terms.
 struct LeafGradient {
   TrainedLeaf leaf;
+  int64_t turn; ///< that of the parts
   SmallVector<PartOfTerms, 1> parts;
 };
 
@@ -44,6 +46,8 @@ private:
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
                                            func::FuncOp forward,
                                            SmallVectorImpl<Value> &arguments);
+  int64_t getTurn(int64_t term) const;
+  bool isUpdatedIn(VariableOp variable, int64_t turn) const;
   void tagSampled();
   Value addGradients(Value first, Value other);
   Value buildSeed(Value mean, int64_t term, TaskPart part);
@@ -72,6 +76,7 @@ private:
   func::FuncOp step;
   StepLoss loss;
   int64_t blocks;
+  int64_t turn = 0; ///< the turn whose backward is being built
   TaskTags tags;
   LayerLinks layers, sampledLayers;
   SmallVector<LeafGradient> gradients; ///< in forward order
@@ -96,7 +101,8 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
                       type);
     // There are the instances in use, and one to which the next fields are
     // uploaded.
-    field.setInstances((job.allForwardsFirst ? job.microBatches : 1) + 1);
+    bool staysInStep = job.allForwardsFirst || job.takesTurns();
+    field.setInstances((staysInStep ? job.microBatches : 1) + 1);
     raw.push_back(tasks.read(field));
   }
   SmallVector<Value> fields =
@@ -143,10 +149,24 @@ LogicalResult TrainingStep::buildForward() {
 // Backward
 //===----------------------------------------------------------------------===//
 
+/// The backward of a turn is in the turn's block, even if it goes through
+/// values that an earlier turn has computed.
 void TrainingStep::tagBackward(Operation *forward, Block::iterator first,
                                TaskPart part) {
+  int64_t block = std::max(tags.lookup(forward).block, turn);
   for (auto op = first; op != builder.getInsertionPoint(); ++op)
-    tags[&*op] = {part, tags.lookup(forward).block};
+    tags[&*op] = {part, block};
+}
+
+/// Returns the turn to which a term of the loss belongs.
+int64_t TrainingStep::getTurn(int64_t term) const {
+  const std::vector<LossTerm> &terms = tasks.getLossTerms();
+  return tasks.getJob().takesTurns() ? terms[term].turn : 0;
+}
+
+bool TrainingStep::isUpdatedIn(VariableOp variable, int64_t turn) const {
+  const Job &job = tasks.getJob();
+  return !job.takesTurns() || hfta::getTurn(variable) == job.turns[turn].name;
 }
 
 /// Returns a parameter as it is stored, and in all types to which it is cast.
@@ -238,6 +258,7 @@ LogicalResult TrainingStep::buildBackwardOf(int64_t number,
                                             ArrayRef<TrainedLeaf> leaves,
                                             ArrayRef<Value> wanted) {
   Value share = loss.getTerms()[number].share;
+  turn = getTurn(number);
   SmallVector<Value> found;
   auto take = [&](const OpBackward &backward) {
     tagBackward(backward.forward, backward.first);
@@ -253,10 +274,12 @@ LogicalResult TrainingStep::buildBackwardOf(int64_t number,
     if (!gradient)
       continue;
     layers.addLeaf(leaf, value);
-    auto *known = llvm::find_if(
-        gradients, [&, &key = leaf](auto &entry) { return entry.leaf == key; });
+    auto *known =
+        llvm::find_if(gradients, [&, &key = leaf](const LeafGradient &entry) {
+          return entry.leaf == key && entry.turn == turn;
+        });
     if (known == gradients.end())
-      known = &gradients.emplace_back(LeafGradient{leaf, {}});
+      known = &gradients.emplace_back(LeafGradient{leaf, turn, {}});
     SmallVector<PartOfTerms, 1> &parts = known->parts;
     if (parts.empty() || parts.back().terms.front() != number)
       parts.push_back({{number}, gradient});
@@ -271,9 +294,19 @@ LogicalResult TrainingStep::buildBackwardOf(int64_t number,
 LogicalResult TrainingStep::buildBackward() {
   SmallVector<Value> wanted;
   SmallVector<TrainedLeaf> leaves = collectLeaves(wanted);
-  for (size_t term = 0; term < loss.getTerms().size(); ++term)
-    if (failed(buildBackwardOf(static_cast<int64_t>(term), leaves, wanted)))
+  for (size_t index = 0; index < loss.getTerms().size(); ++index) {
+    auto term = static_cast<int64_t>(index);
+    SmallVector<Value> ofTurn;
+    SmallVector<TrainedLeaf> leavesOfTurn;
+    for (auto [leaf, value] : llvm::zip_equal(leaves, wanted)) {
+      if (!isUpdatedIn(leaf.variable, getTurn(term)))
+        continue;
+      leavesOfTurn.push_back(leaf);
+      ofTurn.push_back(value);
+    }
+    if (failed(buildBackwardOf(term, leavesOfTurn, ofTurn)))
       return failure();
+  }
   return loss.getSampled() ? buildSampledBackward(leaves, wanted) : success();
 }
 
@@ -319,10 +352,14 @@ void TrainingStep::cut() {
   else
     assignBlocks(tasks, block, TaskPart::forward, tags);
   // The host reads all results from the last block's workers. A term may be
-  // computed in an earlier block.
+  // computed in an earlier block. Of a job with turns, whose one worker has all
+  // results, each turn adds to those of its terms, and the last one to their
+  // sum.
+  const DenseSet<Operation *> &inLast =
+      job.takesTurns() ? loss.getTotal() : loss.getSums();
   if (loss.getTerms().size() > 1)
     for (Operation &op : block)
-      if (loss.getSums().contains(&op))
+      if (inLast.contains(&op))
         tags[&op].block = blocks - 1;
   if (loss.getSampled())
     tagSampled();
@@ -416,7 +453,8 @@ LogicalResult TrainingStep::build() {
   layers.find();
   sampledLayers.find();
   buildGradients();
-  buildLayers();
+  if (!tasks.getJob().takesTurns())
+    buildLayers();
   eraseDeadOps(block);
   moveGradientsBehindCuts(tasks, block, tags);
   noteTags(block, tags);
@@ -470,8 +508,10 @@ void TrainingStep::buildGradient(const LeafGradient &gradient,
 void TrainingStep::buildGradients() {
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   for (auto [order, gradient] : llvm::enumerate(gradients)) {
-    int64_t block = blockOf.lookup(gradient.leaf.variable);
-    gradient.leaf.variable.setBlock(block);
+    VariableOp variable = gradient.leaf.variable;
+    variable.setBlock(blockOf.lookup(variable));
+    int64_t block =
+        tasks.getJob().takesTurns() ? gradient.turn : blockOf.lookup(variable);
     SmallVector<PartOfTerms> divided;
     for (const PartOfTerms &part : gradient.parts)
       if (loss.getTerms()[part.terms.front()].divisor == LossDivisor::undivided)

@@ -6,6 +6,7 @@
 // types of their operands, so they accumulate in that type too.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Hfta/Transforms/Precision/Precision.h"
@@ -141,7 +142,8 @@ struct ApplyPrecisionPass
         markProducts(model, job->precision.multiply);
       if (compute == accumulate)
         continue;
-      for (StringRef name : {"forward", "objective"})
+      for (StringRef name :
+           {StringLiteral("forward"), StringLiteral("objective"), kServedName})
         if (auto function = model.lookupSymbol<func::FuncOp>(name)) {
           SumTypes sums(function, compute, accumulate);
           sums.apply();

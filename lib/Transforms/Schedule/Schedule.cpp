@@ -175,6 +175,62 @@ void ScheduleBuilder::buildInitialize() {
   giveOnce(Role::parameter, parts::kInit);
 }
 
+/// Builds `body` for the tasks of each of the job's turns.
+void ScheduleBuilder::overTurns(Body body) {
+  for (size_t turn = 0; turn < job.turns.size(); ++turn) {
+    chooseTurn(static_cast<int64_t>(turn));
+    body();
+  }
+  chooseStage(-1);
+}
+
+/// Runs forward and backward of a turn, for all micro-batches.
+void ScheduleBuilder::accumulateTurn() {
+  if (job.microBatches == 1) {
+    bool byCopies =
+        runByCopies({parts::kForward, parts::kBackward, parts::kStatistics});
+    inTurnsIf(byCopies, [&] {
+      forwardBackward();
+      runAll(parts::kStatistics);
+    });
+    return;
+  }
+  bool byCopies = runByCopies({parts::kForward, parts::kBackward});
+  overMicroBatches([&] { inTurnsIf(byCopies, [&] { forwardBackward(); }); });
+  finishMicroBatches(/*alsoGradients=*/true);
+}
+
+/// Builds a step that goes through several turns, each of which ends with an
+/// update, or all of which end with their updates. The fields of all
+/// micro-batches stay in place, as each turn uses them.
+void ScheduleBuilder::buildStepOfTurns() {
+  bool inTurn = job.updatesInTurn();
+  if (stepsByCopies()) {
+    overUploads([&] {
+      repeat(RepeatKind::turns, [&] {
+        overTurns([&] {
+          forwardBackward();
+          runAll(parts::kStatistics);
+          if (inTurn)
+            runUpdate();
+        });
+        if (!inTurn)
+          overTurns([&] { runUpdate(); });
+      });
+    });
+    return;
+  }
+  overAllUploads([&] {
+    overTurns([&] {
+      accumulateTurn();
+      if (inTurn)
+        update();
+    });
+    if (!inTurn)
+      overTurns([&] { update(); });
+  });
+}
+
 /// Builds a step. With one micro-batch, the copies of a turn run the whole step
 /// before the next turn's copies begin. These reuse the memory of the
 /// gradients, which the update has cleared.
@@ -182,7 +238,9 @@ void ScheduleBuilder::buildStep() {
   hasAllRows = true;
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
-  if (stepsByCopies()) {
+  if (job.takesTurns()) {
+    buildStepOfTurns();
+  } else if (stepsByCopies()) {
     overUploads([&] {
       addSharedMoments();
       repeat(RepeatKind::turns, [&] {
@@ -303,13 +361,24 @@ void ScheduleBuilder::chooseStage(int64_t which) {
   }
 }
 
+/// Chooses the tasks of one of the job's turns.
+void ScheduleBuilder::chooseTurn(int64_t which) {
+  tasks.clear();
+  for (TaskOp task : all)
+    if (static_cast<int64_t>(task.getBlock()) == which)
+      tasks[task.getPart().str()].push_back(task);
+}
+
 void ScheduleBuilder::buildTraining() {
   if (!getTasks(parts::kForward).empty() && job.hasBudget()) {
     buildSchedule(schedules::kStep, [&] { buildStepByBlocks(); });
   } else if (!getTasks(parts::kForward).empty()) {
     buildSchedule(schedules::kStep, [&] { buildStep(); });
-    buildSchedule(schedules::kAccumulate, [&] { buildAccumulate(); });
-    buildSchedule(schedules::kUpdate, [&] { buildUpdate(); });
+    // Between the turns of a step are updates.
+    if (!job.takesTurns()) {
+      buildSchedule(schedules::kAccumulate, [&] { buildAccumulate(); });
+      buildSchedule(schedules::kUpdate, [&] { buildUpdate(); });
+    }
   }
   if (!getTasks(parts::kEvaluate).empty())
     buildSchedule(schedules::kEvaluate, [&] { buildEvaluate(); });

@@ -58,6 +58,9 @@ private:
   void buildTraining();
   void buildInitialize();
   void buildStep();
+  void buildStepOfTurns();
+  void overTurns(Body body);
+  void accumulateTurn();
   void buildAccumulate();
   void buildUpdate();
   void buildEvaluate();
@@ -218,6 +221,7 @@ private:
   void awaitSentOnce();
 
   void chooseStage(int64_t which);
+  void chooseTurn(int64_t which);
   bool readsFields() const { return !getFields().empty(); }
   SmallVector<Field> getFields() const;
   Event getUploaded(int64_t chunk) const;

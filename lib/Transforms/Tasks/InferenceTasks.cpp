@@ -5,6 +5,7 @@
 // step.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "Tasks/Blocks.h"
 #include "Tasks/TaskBuilder.h"
 #include "Tasks/TaskTags.h"
@@ -104,7 +105,7 @@ static void buildEvaluationFunction(TaskBuilder &tasks, ModelOp model,
 }
 
 static void buildInferenceFunction(TaskBuilder &tasks, ModelOp model) {
-  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  func::FuncOp forward = getServed(model);
   func::FuncOp function = tasks.startTask(parts::kInference, -1);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {

@@ -71,8 +71,13 @@ void hfta::accumulateParts(TaskBuilder &tasks, ArrayRef<PartOfTerms> parts,
   tasks.write(tasks.castTo(sum, stored), variable, copy);
 }
 
+static ArrayRef<int64_t> getAllTerms(VariableOp gradient) {
+  auto terms = gradient->getAttrOfType<DenseI64ArrayAttr>(kTermsAttrName);
+  return terms ? terms.asArrayRef() : ArrayRef<int64_t>();
+}
+
 void hfta::noteTerms(VariableOp gradient, ArrayRef<int64_t> terms) {
-  SmallVector<int64_t> all(getTerms(gradient));
+  SmallVector<int64_t> all(getAllTerms(gradient));
   for (int64_t term : terms)
     if (!llvm::is_contained(all, term))
       all.push_back(term);
@@ -80,13 +85,18 @@ void hfta::noteTerms(VariableOp gradient, ArrayRef<int64_t> terms) {
                     DenseI64ArrayAttr::get(gradient.getContext(), all));
 }
 
-ArrayRef<int64_t> hfta::getTerms(VariableOp gradient) {
-  auto terms = gradient->getAttrOfType<DenseI64ArrayAttr>(kTermsAttrName);
-  return terms ? terms.asArrayRef() : ArrayRef<int64_t>();
+SmallVector<int64_t> hfta::getTerms(TaskBuilder &tasks, VariableOp gradient,
+                                    int64_t block) {
+  SmallVector<int64_t> terms(getAllTerms(gradient));
+  if (tasks.getJob().takesTurns())
+    llvm::erase_if(terms, [&](int64_t term) {
+      return tasks.getLossTerms()[term].turn != block;
+    });
+  return terms;
 }
 
 SmallVector<VariableOp> hfta::getGradients(TaskBuilder &tasks,
-                                           VariableOp variable) {
+                                           VariableOp variable, int64_t block) {
   const VariableIndex &variables = tasks.getVariables();
   SmallVector<VariableOp> gradients = {
       variables.lookupOf(variable, Purpose::gradient)};
@@ -94,5 +104,9 @@ SmallVector<VariableOp> hfta::getGradients(TaskBuilder &tasks,
     if (VariableOp gradient =
             variables.lookupOf(variable, Purpose::gradient, term.name))
       gradients.push_back(gradient);
+  if (tasks.getJob().takesTurns())
+    llvm::erase_if(gradients, [&](VariableOp gradient) {
+      return getTerms(tasks, gradient, block).empty();
+    });
   return gradients;
 }

@@ -44,12 +44,16 @@ void accumulateParts(TaskBuilder &tasks, ArrayRef<PartOfTerms> parts,
 /// Notes the terms whose gradients are added up in a variable. Terms that other
 /// copies have added stay.
 void noteTerms(VariableOp gradient, ArrayRef<int64_t> terms);
-/// Returns the noted terms.
-ArrayRef<int64_t> getTerms(VariableOp gradient);
+/// Returns the noted terms. In a job with turns, these are only the terms of
+/// the turn that is the block.
+SmallVector<int64_t> getTerms(TaskBuilder &tasks, VariableOp gradient,
+                              int64_t block);
 
-/// Returns the variables of a trained variable's gradient: one or, if some
-/// terms are still to be divided by a sum of weights, several.
-SmallVector<VariableOp> getGradients(TaskBuilder &tasks, VariableOp variable);
+/// Returns the variables of a trained variable's gradient, which the update of
+/// the block uses: one or, if some terms are still to be divided by a sum of
+/// weights, several.
+SmallVector<VariableOp> getGradients(TaskBuilder &tasks, VariableOp variable,
+                                     int64_t block);
 
 } // namespace mlir::hfta
 

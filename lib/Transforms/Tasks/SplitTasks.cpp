@@ -50,8 +50,10 @@ static void giveBlocks(TaskBuilder &tasks) {
 
 /// Finds the trained variables of each block, in the order noted on the ops
 /// that add to their gradients.
-static SmallVector<SmallVector<TrainedLeaf>>
-findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
+static SmallVector<SmallVector<TrainedLeaf>> findLeaves(TaskBuilder &tasks,
+                                                        Block &step,
+                                                        const TaskTags &tags,
+                                                        int64_t blocks) {
   SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock(blocks);
   SmallVector<WriteOp> writes(step.getOps<WriteOp>());
   llvm::stable_sort(writes, [](WriteOp a, WriteOp b) {
@@ -70,7 +72,7 @@ findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
     TrainedLeaf leaf = {variable,
                         write.getCopy() ? write.getCopy() : variable.getCopy()};
     // Terms of the loss may have gradients of their own.
-    SmallVector<TrainedLeaf> &leaves = leavesOfBlock[variable.getBlock()];
+    SmallVector<TrainedLeaf> &leaves = leavesOfBlock[tags.lookup(write).block];
     if (!gradient.getPurposeAttr().getName() ||
         !llvm::is_contained(leaves, leaf))
       leaves.push_back(leaf);
@@ -93,7 +95,8 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
                     TaskPart::backward_weight, TaskPart::sampled_moments,
                     TaskPart::statistics});
   giveBlocks(tasks);
-  for (auto [block, leaves] : llvm::enumerate(findLeaves(tasks, step, blocks)))
+  for (auto [block, leaves] :
+       llvm::enumerate(findLeaves(tasks, step, *tags, blocks)))
     buildUpdateTasks(tasks, block, leaves);
   if (tasks.getJob().awaitsNorm())
     buildClipTask(tasks);

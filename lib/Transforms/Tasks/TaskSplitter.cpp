@@ -220,9 +220,16 @@ VariableOp TaskSplitter::declareExchanged(Value value) {
 VariableOp TaskSplitter::carry(Value value, TaskTag into) {
   TaskTag from = findGiver(value, into);
   bool saved = from.block == into.block;
+  // All micro-batches go through a turn before the next.
+  const Job &job = tasks.getJob();
+  bool staysInStep = !saved && job.takesTurns() &&
+                     from.part != TaskPart::evaluate &&
+                     from.part != TaskPart::infer;
   if (VariableOp known = findCarried(value, into)) {
     if (!saved && known.getRole() == Role::saved)
       known.setRole(Role::cut);
+    if (staysInStep)
+      known.setInstances(job.microBatches);
     return known;
   }
   VariableOp variable =
@@ -230,6 +237,8 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
           ? declareExchanged(value)
           : declareCarried(value, from, saved ? Role::saved : Role::cut);
   variable.setBlock(from.block);
+  if (staysInStep)
+    variable.setInstances(job.microBatches);
   variable->setLoc(value.getLoc());
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);

@@ -51,31 +51,15 @@ static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
       tasks.splat(type.getShape(), getDrawnType(variable), low));
 }
 
-/// Draws normal numbers by Box and Muller's transform: sqrt(-2 log(1 - u))
-/// cos(2 pi v), where u and v are uniform. Source: Box and Muller, "A note on
-/// the generation of random normal deviates", 1958.
 static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
                         NormalAttr parameters) {
-  OpBuilder &builder = tasks.getBuilder();
-  RankedTensorType type = variable.getTensorType();
-  Location loc = variable.getLoc();
-  auto splat = [&](double value) {
-    return tasks.splat(type.getShape(), getDrawnType(variable), value);
+  auto drawAs = [&](StringRef suffix) {
+    return Expression(tasks.getBuilder(), variable.getLoc(),
+                      draw(tasks, variable, suffix));
   };
-  Value u = draw(tasks, variable, "");
-  Value v = draw(tasks, variable, "/angle");
-  Value logarithm =
-      LogOp::create(builder, loc, SubOp::create(builder, loc, splat(1.0), u));
-  Value radius = SqrtOp::create(
-      builder, loc, MulOp::create(builder, loc, splat(-2.0), logarithm));
-  Value angle = CosOp::create(builder, loc,
-                              MulOp::create(builder, loc, splat(2 * M_PI), v));
-  Value normal = MulOp::create(builder, loc, radius, angle);
-  Value scaled =
-      MulOp::create(builder, loc, normal,
-                    splat(parameters.getDeviation().getValueAsDouble()));
-  return AddOp::create(builder, loc, scaled,
-                       splat(parameters.getMean().getValueAsDouble()));
+  Expression u = drawAs(""), v = drawAs("/angle");
+  return makeNormal(u, v) * parameters.getDeviation().getValueAsDouble() +
+         parameters.getMean().getValueAsDouble();
 }
 
 /// Returns the block whose task initializes a variable, which is the first one
@@ -209,16 +193,16 @@ static Value readDivided(TaskBuilder &tasks, VariableOp variable,
 
 /// Reads the gradient of the step's mean loss.
 static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
-                          ScalarReads &scalars, Type elementType,
+                          int64_t block, ScalarReads &scalars, Type elementType,
                           bool isReduced) {
   const VariableIndex &variables = tasks.getVariables();
   const std::vector<LossTerm> &terms = tasks.getLossTerms();
   SmallVector<PartOfTerms> parts;
-  for (VariableOp variable : getGradients(tasks, leaf.variable)) {
-    ArrayRef<int64_t> own = getTerms(variable);
+  for (VariableOp variable : getGradients(tasks, leaf.variable, block)) {
+    SmallVector<int64_t> own = getTerms(tasks, variable, block);
     StringRef term =
         own.empty() ? StringRef() : StringRef(terms[own.front()].name);
-    parts.push_back({SmallVector<int64_t, 1>(own),
+    parts.push_back({SmallVector<int64_t, 1>(ArrayRef(own)),
                      readDivided(tasks, variable,
                                  variables.lookup(Purpose::loss_weight, term),
                                  leaf.copy, scalars, elementType, isReduced)});
@@ -228,11 +212,12 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
 }
 
 static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
-                      ScalarReads &scalars) {
+                      int64_t block, ScalarReads &scalars) {
   OpBuilder &builder = tasks.getBuilder();
   VariableOp variable = leaf.variable;
   Type f64 = builder.getF64Type();
-  Value gradient = readGradient(tasks, leaf, scalars, f64, /*isReduced=*/true);
+  Value gradient =
+      readGradient(tasks, leaf, block, scalars, f64, /*isReduced=*/true);
   Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
   // A norm has one value per copy, even if copies have their own variables.
   VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
@@ -249,10 +234,10 @@ namespace {
 /// that have this kind.
 class Update {
 public:
-  Update(TaskBuilder &tasks, const TrainedLeaf &leaf, const OptimizerKind &kind,
-         ScalarReads &scalars)
-      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), kind(kind),
-        scalars(scalars), variable(leaf.variable),
+  Update(TaskBuilder &tasks, const TrainedLeaf &leaf, int64_t block,
+         const OptimizerKind &kind, ScalarReads &scalars)
+      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), block(block),
+        kind(kind), scalars(scalars), variable(leaf.variable),
         stored(cast<FloatType>(variable.getTensorType().getElementType())) {}
 
   void build() {
@@ -262,8 +247,8 @@ public:
     for (StringRef name : {precision.gradients, precision.state})
       computed = getWider(computed, tasks.getFloatType(name));
     parameter = tasks.castTo(read(variable), computed);
-    gradient =
-        readGradient(tasks, leaf, scalars, computed, /*isReduced=*/false);
+    gradient = readGradient(tasks, leaf, block, scalars, computed,
+                            /*isReduced=*/false);
     if (tasks.getJob().awaitsNorm()) {
       Value scale = tasks.broadcastScalar(
           tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());
@@ -271,7 +256,7 @@ public:
     }
     findCounts();
     updateParameter();
-    for (VariableOp written : getGradients(tasks, variable))
+    for (VariableOp written : getGradients(tasks, variable, block))
       tasks.write(tasks.splat(type.getShape(),
                               written.getTensorType().getElementType(), 0.0),
                   written, leaf.copy, scalars.getOnly());
@@ -323,8 +308,8 @@ private:
   /// Finds whether terms of the loss that reach the parameter count.
   void findCounts() {
     SmallVector<int64_t> terms;
-    for (VariableOp own : getGradients(tasks, variable))
-      llvm::append_range(terms, getTerms(own));
+    for (VariableOp own : getGradients(tasks, variable, block))
+      llvm::append_range(terms, getTerms(tasks, own, block));
     if (!terms.empty())
       counts = buildCounts(tasks, terms, leaf.copy);
   }
@@ -371,13 +356,24 @@ private:
         readHyperParameter(group->makeName(ParameterGroup::kRateScale));
     return MulOp::create(builder, variable.getLoc(), rate, scale);
   }
+  /// Reads how many updates have come before this one.
+  Value readUpdates() {
+    const Job &job = tasks.getJob();
+    if (!job.lossScale.empty())
+      return readStepsTaken(tasks, leaf.copy, scalars.getOnly());
+    Value steps = scalar(Purpose::step);
+    if (!job.takesTurns() || job.turns[block].times == 1)
+      return steps;
+    const JobTurn &turn = job.turns[block];
+    return Expression(builder, variable.getLoc(), steps) *
+               static_cast<double>(turn.times) +
+           static_cast<double>(turn.repetition);
+  }
   Value readScalar(StringRef name) {
     if (name == "lr")
       return readRate();
     if (name == "step")
-      return tasks.getJob().lossScale.empty()
-                 ? scalar(Purpose::step)
-                 : readStepsTaken(tasks, leaf.copy, scalars.getOnly());
+      return readUpdates();
     const ParameterGroup *group = findGroup(name);
     return readHyperParameter(group ? group->makeName(name) : name.str());
   }
@@ -407,6 +403,7 @@ private:
   TaskBuilder &tasks;
   OpBuilder &builder;
   const TrainedLeaf &leaf;
+  int64_t block; ///< that of the task
   const OptimizerKind &kind;
   ScalarReads &scalars;
   VariableOp variable;
@@ -508,7 +505,7 @@ void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
     tasks.startTask(parts::kNorm, block);
     ScalarReads scalars(tasks);
     for (const TrainedLeaf &leaf : leaves)
-      buildNorm(tasks, leaf, scalars);
+      buildNorm(tasks, leaf, block, scalars);
   }
   tasks.startTask(parts::kUpdate, block);
   const Job &job = tasks.getJob();
@@ -525,10 +522,11 @@ void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
     for (const TrainedLeaf &leaf : leaves)
       if (!findOwn(leaf) && !copies.empty() &&
           (!leaf.copy || llvm::is_contained(copies, *leaf.copy)))
-        Update(tasks, leaf, kind, scalars).build();
+        Update(tasks, leaf, block, kind, scalars).build();
   }
   ScalarReads scalars(tasks);
   for (const TrainedLeaf &leaf : leaves)
     if (const ParameterGroup *own = findOwn(leaf))
-      Update(tasks, leaf, job.optimizers[own->optimizer], scalars).build();
+      Update(tasks, leaf, block, job.optimizers[own->optimizer], scalars)
+          .build();
 }

@@ -24,6 +24,7 @@
                      "not listed in hfta.parameters")                          \
   HFTA_TRAINING_RULE(exporter, 7, 0, "exporter",                               \
                      "an exporter's name and no layer's operand")              \
-  HFTA_TRAINING_RULE(unreached, 8, 0, "unreached", "no gradient reaches it")
+  HFTA_TRAINING_RULE(unreached, 8, 0, "unreached", "no gradient reaches it")   \
+  HFTA_TRAINING_RULE(resting, 9, 0, "resting", "no turn trains its network")
 
 #endif // HFTA_TRAINING_H

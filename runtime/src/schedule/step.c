@@ -282,14 +282,18 @@ hfta_status hfta_instance_get_step(hfta_instance *instance, double *losses) {
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs,
                                      double *losses) {
-  if (instance->program->device_bytes != 0)
+  const hfta_program *program = instance->program;
+  if (!hfta_program_find_schedule(program, "accumulate"))
     return withdraw_offer(
         instance,
-        hfta_fail(
-            &instance->error, HFTA_UNSUPPORTED,
-            "'%s' was compiled for a budget of memory, in which gradients "
-            "don't outlive a step: steps can't be accumulated",
-            instance->program->name));
+        hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                  program->device_bytes != 0
+                      ? "'%s' was compiled for a budget of memory, in which "
+                        "gradients don't outlive a step: steps can't be "
+                        "accumulated"
+                      : "the networks of '%s' take turns, between which are "
+                        "updates: steps can't be accumulated",
+                  program->name));
   hfta_status status = hfta_instance_set_scalars(instance, false);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);

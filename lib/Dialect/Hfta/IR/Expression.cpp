@@ -68,6 +68,12 @@ SmallVector<int64_t> hfta::getOtherAxes(int64_t rank, ArrayRef<int64_t> axes) {
   return others;
 }
 
+Expression hfta::makeNormal(const Expression &u, const Expression &v) {
+  Expression radius = (-2.0 * (1.0 - u).apply<LogOp>()).apply<SqrtOp>();
+  Expression angle = (2 * M_PI * v).apply<CosOp>();
+  return radius * angle;
+}
+
 SmallVector<Value> hfta::giveResults(Operation *op, OpBuilder &builder,
                                      ArrayRef<Expression> values) {
   SmallVector<Value> results;

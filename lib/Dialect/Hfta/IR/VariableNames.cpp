@@ -30,7 +30,7 @@ std::string names::getModelSymbol(StringRef name) {
   bool isTaken =
       name.starts_with(kAnyPrefix) || name.starts_with(kTaskPrefix) ||
       name.starts_with(kKernelPrefix) ||
-      llvm::is_contained({"forward", "prepare", "objective"}, name) ||
+      llvm::is_contained({"forward", "prepare", "objective", "served"}, name) ||
       llvm::is_contained(schedules::kAll, name);
   return isTaken ? getCompilerSymbol("model/" + name) : name.str();
 }

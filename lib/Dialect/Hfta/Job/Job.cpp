@@ -366,6 +366,12 @@ struct Describe {
     archive.field("members", group.members);
   }
   template <typename Archive>
+  void operator()(Archive &archive, JobTurn &turn) const {
+    archive.name(turn.name);
+    archive.field("repetition", turn.repetition);
+    archive.field("times", turn.times);
+  }
+  template <typename Archive>
   void operator()(Archive &archive, SearchSampler &sampler) const {
     archive.field("kind", sampler.kind);
 #define HFTA_SAMPLER_PARAMETER(type, member, name, initial, byDefault, range)  \
@@ -411,6 +417,7 @@ struct Describe {
     archive.field("order_rows", job.orderRows);
     archive.field("stage_blocks", job.stageBlocks);
     archive.field("worker_places", job.workerPlaces);
+    archive.records("turns", job.turns, *this);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     archive.field("metric_is_share", job.metricIsShare);

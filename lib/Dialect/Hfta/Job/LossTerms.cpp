@@ -16,10 +16,15 @@ void hfta::writeLossTerms(ModuleOp module, ArrayRef<LossTerm> terms) {
     return;
   Builder builder(module.getContext());
   SmallVector<Attribute> entries;
-  for (const LossTerm &term : terms)
-    entries.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(term.name)),
-         builder.getNamedAttr("weight", builder.getStringAttr(term.weight))}));
+  for (const LossTerm &term : terms) {
+    SmallVector<NamedAttribute> fields = {
+        builder.getNamedAttr("name", builder.getStringAttr(term.name)),
+        builder.getNamedAttr("weight", builder.getStringAttr(term.weight))};
+    if (term.turn != 0)
+      fields.push_back(
+          builder.getNamedAttr("turn", builder.getI64IntegerAttr(term.turn)));
+    entries.push_back(builder.getDictionaryAttr(fields));
+  }
   module->setAttr(kLossTermsAttrName, builder.getArrayAttr(entries));
 }
 
@@ -37,7 +42,9 @@ FailureOr<std::vector<LossTerm>> hfta::readLossTerms(ModuleOp module) {
     if (!name || !weight || name.empty() ||
         !names.insert(name.getValue()).second)
       break;
-    terms.push_back({name.getValue().str(), weight.getValue().str()});
+    auto turn = fields.getAs<IntegerAttr>("turn");
+    terms.push_back({name.getValue().str(), weight.getValue().str(),
+                     turn ? turn.getInt() : 0});
   }
   if (entries && !entries.empty() && terms.size() == entries.size())
     return terms;

@@ -110,6 +110,11 @@ HFTA_EXPRESSION_OPERATOR(*, MulOp)
 HFTA_EXPRESSION_OPERATOR(/, DivOp)
 #undef HFTA_EXPRESSION_OPERATOR
 
+/// Returns standard normal numbers from uniform ones in [0, 1), by Box and
+/// Muller's transform: sqrt(-2 log(1 - u)) cos(2 pi v). Source: Box and Muller,
+/// "A note on the generation of random normal deviates", 1958.
+Expression makeNormal(const Expression &u, const Expression &v);
+
 /// Converts `values` to the types of `op`'s results: casts them to the results'
 /// element types, and stacks a shared value for all copies where the result is
 /// arrayed.

@@ -113,6 +113,13 @@ struct ParameterGroup {
   }
 };
 
+/// A part of a step that ends with the update of some networks. A turn that
+/// comes several times in a step is there several times.
+struct JobTurn {
+  std::string name; ///< the names of its networks
+  int64_t repetition = 0, times = 1;
+};
+
 /// A hyper-parameter, with one value per copy.
 struct HyperParameter {
   std::string name;
@@ -286,6 +293,10 @@ struct Job {
   /// workers are assigned to ranks, a permutation of 0 .. getWorkers() - 1. If
   /// empty, a worker's place is its number.
   std::vector<int64_t> workerPlaces;
+  /// The turns of a step, in order; empty if all parameters are updated
+  /// together. Turn t is block t of the model, and updates the variables that
+  /// `hfta.turn` assigns to it.
+  std::vector<JobTurn> turns;
   std::vector<DataField> data;
   std::string metric; ///< name of the metric, "accuracy"; empty: none
   /// Whether the metric is a share, which programs print in percent.
@@ -352,6 +363,12 @@ struct Job {
   /// their norm. Then no parameter can be updated before the last gradient is
   /// known.
   bool awaitsNorm() const { return !clipNorm.empty() || !lossScale.empty(); }
+  /// The word of the setting `updates` for updates after all turns.
+  static constexpr llvm::StringLiteral kTogether = "together";
+  /// Returns whether a step has several turns. A single one is a usual step.
+  bool takesTurns() const { return turns.size() > 1; }
+  /// Returns whether each turn updates its networks before the next one begins.
+  bool updatesInTurn() const { return updates != kTogether; }
   /// Returns the number of the model's stages. Stages run on different workers.
   /// `cuts` divide the model into `chunks` parts for each stage.
   int64_t getStageCount() const {

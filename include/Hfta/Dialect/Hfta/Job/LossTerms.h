@@ -15,6 +15,7 @@ struct LossTerm {
   std::string name; ///< in logs: "l1"
   /// The hyper-parameter that the term is multiplied by. Empty: 1.
   std::string weight;
+  int64_t turn = 0; ///< an index into Job::turns, if there are any
 };
 
 /// Notes the terms of the loss on the module. An empty list is not noted.

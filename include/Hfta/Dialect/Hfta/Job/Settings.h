@@ -98,7 +98,8 @@ enum ClauseTraits : unsigned {
   WithoutTraining = 1u << 3, ///< a command line with the flag needn't train
   Unlisted = 1u << 4,        ///< `info --json` reports it in another form
   Auto = 1u << 5,            ///< the value may be `auto`, which is Job::kAuto
-  Call = 1u << 6             ///< arguments are those of a call: `kfac(...)`
+  Call = 1u << 6,            ///< arguments are those of a call: `kfac(...)`
+  Nested = 1u << 7           ///< clauses in braces follow the arguments
 };
 } // namespace setting_traits
 
