@@ -74,7 +74,9 @@ def make_drawn_job(seeds, rates):
     return f"""
 model g(z: f32[batch, 3]) {{
   hidden = relu(batch_norm(linear(z, 8)))
-  return image = tanh(linear(dropout(hidden, 0.25), 3))
+  parts = reshape(dropout(hidden, 0.25), [batch, 4, 2])
+  spread = conv_transpose(parts, 1, 2, stride = 2, padding = 1, output_padding = 1)
+  return image = tanh(flatten(spread))
 }}
 model d(x: f32[batch, 3]) {{
   hidden = leaky_relu(batch_norm(linear(dropout(x, 0.125), 7)), 0.25)
