@@ -59,13 +59,13 @@ def expect_simulated(name, networks, events, folder, copy, times, parts, togethe
         expect_near(trained[key][2], expected, f"{name}, {key} of copy {copy}")
 
 
-def check_formula(work, name, times=1, weights=(1,), parts=1, clauses=""):
+def check_formula(work, name, times=1, weights=(1,), parts=1, clauses="", most=math.inf):
     binary = work.compile(name, make_formula_job(times, list(weights), clauses))
     log = work.folder / f"{name}.jsonl"
     folder = work.train(binary, "--log", log, "--log-every", 1)
     events = [event for event in read_log(log) if event["event"] == "step"]
     for copy, (rate, weight) in enumerate((r, w) for w in weights for r in RATES):
-        expect_simulated(name, Networks(rate, weight), events, checkpoint(folder, STEPS),
+        expect_simulated(name, Networks(rate, weight, most), events, checkpoint(folder, STEPS),
                          copy, times, parts, "together" in clauses)
     print(f"as simulated: {name}")
 
@@ -169,7 +169,7 @@ def main():
     write_networks(work.folder)
     check_formula(work, "alternating", weights=(1, 0.5, 0))
     check_formula(work, "together", clauses="updates together")
-    check_formula(work, "twice", times=2)
+    check_formula(work, "twice", times=2, clauses="clip_norm 0.5", most=0.5)
     check_formula(work, "parts", parts=2, weights=(1, 0.5), clauses="micro_batches 2")
     check_bytes(work)
 

@@ -148,10 +148,11 @@ def find_entropy(x, label, share):
 
 class Networks:
     """Both networks of one copy. Adam updates the discriminator, with the rate `rate`, and
-    SGD with momentum the generator. `weight` is that of the loss of generated images."""
+    SGD with momentum the generator. `weight` is that of the loss of generated images, and
+    `most` the largest norm of a turn's gradients."""
 
-    def __init__(self, rate, weight):
-        self.rate, self.weight, self.updates = rate, weight, 0
+    def __init__(self, rate, weight, most=math.inf):
+        self.rate, self.weight, self.most, self.updates = rate, weight, most, 0
         self.values = {net: {name: Value(copy_rows(rows)) for name, rows in own.items()}
                        for net, own in WEIGHTS.items()}
         self.running = {net: {"mean": [0.0] * len(own["first"]),
@@ -186,6 +187,10 @@ class Networks:
 
     def update(self, net, grads):
         self.updates += net == "d"
+        norm = math.sqrt(sum(g * g for rows in grads.values() for row in rows for g in row))
+        scale = min(1, self.most / (norm + 1e-6))
+        grads = {name: [[scale * g for g in row] for row in rows]
+                 for name, rows in grads.items()}
         for name, one in self.values[net].items():
             for p, g, m, v in zip(one.rows, grads[name], self.first[net][name],
                                   self.second[net][name]):

@@ -30,7 +30,6 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
         {"pipeline", "stages are those of one model with one loss"},
         {"cluster", "a pipeline is planned for one model with one loss"},
         {"recompute", "it recomputes parts of one model"},
-        {"clip_norm", "the norm is that of all gradients of one loss"},
         {"loss_scale", "the scale is that of one loss"},
         {"init", "it belongs to the declaration of a network"},
         {"freeze", "it belongs to the declaration of a network"},

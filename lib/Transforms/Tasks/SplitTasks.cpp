@@ -98,8 +98,12 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   for (auto [block, leaves] :
        llvm::enumerate(findLeaves(tasks, step, *tags, blocks)))
     buildUpdateTasks(tasks, block, leaves);
-  if (tasks.getJob().awaitsNorm())
+  const Job &job = tasks.getJob();
+  if (job.awaitsNorm() && !job.takesTurns())
     buildClipTask(tasks);
+  for (int64_t turn = 0; job.awaitsNorm() && job.takesTurns() && turn < blocks;
+       ++turn)
+    buildClipTask(tasks, turn);
   buildReportTask(tasks);
   tasks.eraseTask(training);
   return success();

@@ -157,9 +157,10 @@ void buildInitTasks(TaskBuilder &tasks);
 /// Builds the norm and update tasks of one block.
 void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                       ArrayRef<TrainedLeaf> leaves);
-/// Builds the clip task of a job that needs the norm of all gradients. Must be
-/// called after the norm tasks of all blocks were built.
-void buildClipTask(TaskBuilder &tasks);
+/// Builds the clip task of a job that needs the norm of all gradients, or of
+/// those of a turn, an index into Job::turns; -1: of all. Must be called after
+/// the norm tasks of all blocks were built.
+void buildClipTask(TaskBuilder &tasks, int64_t turn = -1);
 /// Builds the report task, if the loss must still be divided by the sum of its
 /// weights.
 void buildReportTask(TaskBuilder &tasks);

@@ -1,6 +1,7 @@
 //===- UpdateTasks.cpp - Tasks init, norm, clip, update and report --------===//
 
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
+#include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Tasks/LossScale.h"
@@ -431,14 +432,15 @@ static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
 }
 
 /// Builds the clip task. Squares are added up in the order of the parameters.
-void hfta::buildClipTask(TaskBuilder &tasks) {
-  tasks.startTask(parts::kClip, -1);
+void hfta::buildClipTask(TaskBuilder &tasks, int64_t turn) {
+  const Job &job = tasks.getJob();
+  tasks.startTask(parts::kClip, turn);
   OpBuilder &builder = tasks.getBuilder();
   Location loc = tasks.getLoc();
   Value sum;
   for (auto variable : tasks.getModule().getOps<VariableOp>()) {
     VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
-    if (!norm)
+    if (!norm || (turn >= 0 && getTurn(variable) != job.turns[turn].name))
       continue;
     Value square = tasks.read(norm);
     sum = sum ? AddOp::create(builder, loc, sum, square) : square;
@@ -446,10 +448,9 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   if (!sum) // all parameters are frozen
     sum = tasks.splat({}, builder.getF64Type(), 0);
   Expression squares(builder, loc, sum);
-  Expression scale = tasks.getJob().clipNorm.empty()
-                         ? squares.splat(1.0)
-                         : buildClip(tasks, squares);
-  if (!tasks.getJob().lossScale.empty())
+  Expression scale =
+      job.clipNorm.empty() ? squares.splat(1.0) : buildClip(tasks, squares);
+  if (!job.lossScale.empty())
     scale = buildLossScale(tasks, squares, scale);
   tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
 }
