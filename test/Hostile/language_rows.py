@@ -55,6 +55,23 @@ def replace(name, changes, number, *rest):
     return row(name, text, *rest, place="job.hfta:14:")
 
 
+def make_mode_rows():
+    """Makes rows of wrong clauses about modes of normalizations and dropouts."""
+    job = GOOD.replace("relu(linear(image, 16))", "dropout(batch_norm(linear(image, 16)))")
+    for name, clauses, message in (
+            ("that name nothing", 'evaluation_mode "nothing"',
+             "pattern 'nothing' matches no batch normalization with running statistics"),
+            ("that name a linear layer", 'evaluation_mode "output.*"',
+             "'output.*' matches no batch normalization"),
+            ("that another clause overrules", 'evaluation_mode "*.weight"\n'
+             '  training_mode "*"', "has no effect: 'training_mode' matches all"),
+            ("without quotes", "evaluation_mode hidden", "'evaluation_mode' is a string"),
+            ("with a name", 'training_mode x = "*"', "'training_mode' takes only patterns"),
+            ("that never end", 'training_mode "[a"', "training_mode pattern '[a'")):
+        yield row(f"modes {name}", job.replace("steps     3", clauses), 1, message,
+                  place="job.hfta:16:")
+
+
 def make_lexical_rows():
     yield row("an empty file", "", 1, "job.hfta")
     yield row("only a comment", "// nothing", 1)
@@ -817,6 +834,7 @@ def make_mixing_rows():
 
 def make_rows(_):
     yield from make_lexical_rows()
+    yield from make_mode_rows()
     yield from make_number_rows()
     yield from make_copies_rows()
     yield from make_name_rows()

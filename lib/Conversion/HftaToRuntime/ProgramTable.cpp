@@ -9,6 +9,7 @@
 
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
@@ -145,6 +146,7 @@ private:
   void setMemory();
   Purpose getLossPurpose(StringRef term = {});
   void buildLossTerms();
+  void buildModalNodes();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
@@ -557,8 +559,23 @@ void ProgramBuilder::buildLossTerms() {
                             indexOf(Purpose::evaluation_weight, term.name)));
   }
   program.set(&hfta_program::loss_term_count, rows.size())
-      .set(&hfta_program::reserved, 0)
       .set(&hfta_program::loss_terms, tables.table("loss_terms", rows));
+}
+
+/// Lists the nodes of the model that have a mode.
+void ProgramBuilder::buildModalNodes() {
+  std::vector<Record> rows;
+  for (const ModalNode &node : getModalNodes(module))
+    rows.push_back(
+        StructRecord<hfta_modal_node>()
+            .set(&hfta_modal_node::name, text(node.name))
+            .set(&hfta_modal_node::copies,
+                 node.copies.empty() ? FlatSymbolRefAttr()
+                                     : text(describeCopies(node.copies)))
+            .set(&hfta_modal_node::kind, static_cast<uint32_t>(node.kind))
+            .set(&hfta_modal_node::rule, static_cast<uint32_t>(node.rule)));
+  program.set(&hfta_program::modal_node_count, rows.size())
+      .set(&hfta_program::modal_nodes, tables.table("modal_nodes", rows));
 }
 
 StructRecord<hfta_roles> ProgramBuilder::getRoles() {
@@ -733,6 +750,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildModels();
   buildSettings();
   buildLossTerms();
+  buildModalNodes();
   setJob();
   setMemory();
   program.set(&hfta_program::abi_version, hfta_abi_version())

@@ -61,6 +61,9 @@ struct NamedRange {
   llvm::SMRange range;
 };
 
+/// Returns the names without their ranges.
+std::vector<std::string> getNames(llvm::ArrayRef<NamedRange> ranges);
+
 /// A tensor that a loss takes.
 struct OperandInfo {
   enum class Kind {
@@ -172,6 +175,8 @@ struct JobInfo {
   bool freshInitialization = false;
   std::vector<GroupInfo> groups;
   std::vector<NamedRange> freeze, trainable; ///< patterns of parameter names
+  /// Patterns of names of batch normalizations and dropouts.
+  std::vector<NamedRange> evaluationMode, trainingMode;
   /// Source ranges of the entries of Job::kfacExclude.
   llvm::SmallVector<llvm::SMRange> excludeRanges;
   /// Source range of the last argument that sets how often factors are measured

@@ -65,8 +65,9 @@ void VariableDeclarer::setInsertionPoint() {
 BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
                          JobDiagnostics &diagnostics)
     : builder(builder), model(model), info(info), diagnostics(diagnostics),
-      declarer(model), floatType(builder.getF32Type()),
-      batch(info.job.getMicroBatch()) {}
+      declarer(model),
+      modes(getNames(info.evaluationMode), getNames(info.trainingMode)),
+      floatType(builder.getF32Type()), batch(info.job.getMicroBatch()) {}
 
 Value BodyBuilder::read(VariableOp variable) {
   return tensors->create<ReadOp>(variable.getTensorType(),

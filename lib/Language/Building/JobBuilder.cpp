@@ -189,6 +189,7 @@ bool JobBuilder::buildModels(ModuleOp module) {
       info.model->onnx ? buildOnnxModels(module) : buildLanguageModel(module);
   if (!ok || !info.job.training)
     return ok;
+  collectModalNodes(module, info.job.copies);
   for (ModelOp model : module.getOps<ModelOp>()) {
     ok = ok && buildPrepare(model) && buildObjective(model);
     if (ok)
@@ -245,13 +246,6 @@ bool JobBuilder::checkExcluded(ModuleOp module) {
 // Models of the language
 //===----------------------------------------------------------------------===//
 
-static std::vector<std::string> getNames(ArrayRef<NamedRange> patterns) {
-  std::vector<std::string> names;
-  for (const NamedRange &pattern : patterns)
-    names.push_back(pattern.name);
-  return names;
-}
-
 /// Applies the clauses `freeze` and `trainable` to a model's parameters.
 bool JobBuilder::chooseTrained(ModelOp model) {
   TrainingClauses clauses(getNames(info.freeze), getNames(info.trainable));
@@ -272,6 +266,20 @@ bool JobBuilder::chooseTrained(ModelOp model) {
         diagnostics.error(pattern.range, message,
                           suggest(pattern.name, names, "parameters are"));
       });
+}
+
+/// Checks that the patterns of `evaluation_mode` and `training_mode` have an
+/// effect.
+bool JobBuilder::checkModes(const ModeChooser &modes) {
+  SmallVector<StringRef> names = modes.getNames();
+  return modes.check([&](bool isTraining, size_t index, const Twine &message) {
+    const NamedRange &pattern =
+        (isTraining ? info.trainingMode : info.evaluationMode)[index];
+    diagnostics.error(pattern.range, message,
+                      names.empty()
+                          ? "leave the clause out"
+                          : suggest(pattern.name, names, "names are"));
+  });
 }
 
 bool JobBuilder::buildLanguageModel(ModuleOp module) {
@@ -305,5 +313,8 @@ bool JobBuilder::buildLanguageModel(ModuleOp module) {
     if (input.type && !input.type->dimensions.empty())
       body.sizes[input.type->dimensions.front().name.name] =
           info.job.getMicroBatch();
-  return body.build(inputs) && chooseTrained(model);
+  if (!body.build(inputs))
+    return false;
+  setModalNodes(model, body.getModes().getNodes());
+  return chooseTrained(model) && checkModes(body.getModes());
 }

@@ -53,6 +53,7 @@ private:
   void noteCutLocations(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
   bool chooseTrained(ModelOp model);
+  bool checkModes(const ModeChooser &modes);
   bool checkExcluded(ModuleOp module);
 
   // JobObjectives.cpp: the loss and the metric.

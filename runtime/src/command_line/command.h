@@ -253,6 +253,18 @@ typedef struct hfta_training_rule_words {
 /// Returns the words for an hfta_tensor.training_rule; "?" for unknown numbers.
 hfta_training_rule_words hfta_describe_training_rule(uint32_t rule);
 
+/// A node that has a mode, in words.
+typedef struct hfta_modal_node_words {
+  const char *kind; ///< for JSON, as "batch_norm"
+  const char *one;  ///< for text, as "batch normalization"
+  const char *rule; ///< for JSON
+  const char *text; ///< why the node is in its mode, for text
+  bool evaluation;  ///< whether training computes it in evaluation mode
+} hfta_modal_node_words;
+
+/// Returns the words for a node; "?" for unknown numbers.
+hfta_modal_node_words hfta_describe_modal_node(const hfta_modal_node *node);
+
 /// Returns whether a tensor is a parameter of the model, not a statistic or the
 /// optimizer's state.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);

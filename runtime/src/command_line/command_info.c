@@ -144,6 +144,20 @@ static void print_parameters(const hfta_program *program) {
   print_tensors(program, false);
 }
 
+/// Prints the batch normalizations and dropouts, and the modes in which a
+/// training computes them.
+static void print_modes(const hfta_program *program) {
+  if (program->modal_node_count > 0)
+    printf("modes in training\n");
+  for (uint32_t i = 0; i < program->modal_node_count; ++i) {
+    const hfta_modal_node *node = &program->modal_nodes[i];
+    hfta_modal_node_words words = hfta_describe_modal_node(node);
+    printf("  %s  %s, %s mode: %s%s%s\n", node->name, words.one,
+           words.evaluation ? "evaluation" : "training", words.text,
+           node->copies ? ", only of " : "", node->copies ? node->copies : "");
+  }
+}
+
 /// Prints the state of a preconditioner, as far as checkpoints have it.
 static void print_curvature(const hfta_program *program) {
   uint64_t bytes = 0;
@@ -291,6 +305,7 @@ static int tell(const hfta_invocation *invocation, int64_t given, bool json,
   print_job(invocation->arrays);
   print_hyper_parameters(program);
   print_parameters(program);
+  print_modes(program);
   print_curvature(program);
   print_memory(program, (int)threads);
   print_device(program);

@@ -29,6 +29,34 @@ hfta_training_rule_words hfta_describe_training_rule(uint32_t rule) {
   }
 }
 
+hfta_modal_node_words hfta_describe_modal_node(const hfta_modal_node *node) {
+  hfta_modal_node_words words = {"?", "?", "?", "?", false};
+  switch (node->kind) {
+#define HFTA_MODAL_KIND(identifier, number, word, one_text, many)              \
+  case number:                                                                 \
+    words.kind = word;                                                         \
+    words.one = one_text;                                                      \
+    break;
+    HFTA_MODAL_KINDS
+#undef HFTA_MODAL_KIND
+  default:
+    break;
+  }
+  switch (node->rule) {
+#define HFTA_MODE_RULE(identifier, number, is_evaluation, word, why)           \
+  case number:                                                                 \
+    words.rule = word;                                                         \
+    words.text = why;                                                          \
+    words.evaluation = is_evaluation;                                          \
+    break;
+    HFTA_MODE_RULES
+#undef HFTA_MODE_RULE
+  default:
+    break;
+  }
+  return words;
+}
+
 /// Adds the elements of `times` tensors to the trained or the frozen ones.
 static void add_values(hfta_parameter_count *count, const hfta_tensor *tensor,
                        int64_t times) {
