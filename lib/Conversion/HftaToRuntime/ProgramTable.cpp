@@ -14,6 +14,7 @@
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "Hfta/Dialect/Hfta/Job/JobDraw.h"
 #include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
@@ -153,6 +154,7 @@ private:
   std::vector<std::string> getOptimizers() const;
   FlatSymbolRefAttr getOptimizerOfCopy();
   FlatSymbolRefAttr getGroups(VariableOp variable);
+  uint32_t getAverage(VariableOp variable);
   void setJob();
   void buildModels();
   std::string getAttribute(StringRef name) {
@@ -300,6 +302,15 @@ FlatSymbolRefAttr ProgramBuilder::getGroups(VariableOp variable) {
   return names.empty() ? FlatSymbolRefAttr() : text(llvm::join(names, ", "));
 }
 
+/// Returns 1 + the index of a parameter's average, or 0.
+uint32_t ProgramBuilder::getAverage(VariableOp variable) {
+  VariableOp average =
+      variable.getRole() == Role::parameter
+          ? variables.lookupOf(variable, Purpose::state, kAverageState)
+          : VariableOp();
+  return average ? 1 + tensorIndex.lookup(average) : 0;
+}
+
 LogicalResult ProgramBuilder::buildTensors() {
   std::vector<Record> rows;
   for (VariableOp variable : tensors) {
@@ -325,7 +336,10 @@ LogicalResult ProgramBuilder::buildTensors() {
             .set(&hfta_tensor::places,
                  tables.places(job.copies, variable.getOnly().value_or(
                                                ArrayRef<int64_t>())))
-            .set(&hfta_tensor::groups, getGroups(variable)));
+            .set(&hfta_tensor::groups, getGroups(variable))
+            .set(&hfta_tensor::layer_distance,
+                 static_cast<int32_t>(getLayerDistance(variable)))
+            .set(&hfta_tensor::average, getAverage(variable)));
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](Purpose purpose, uint32_t &count) {

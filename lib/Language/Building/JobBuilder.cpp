@@ -195,7 +195,8 @@ bool JobBuilder::buildModels(ModuleOp module) {
     if (ok)
       limitIndices(model);
   }
-  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module);
+  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module) &&
+         chooseLayers(module);
 }
 
 /// Checks that each pattern of `exclude`, for parameters without

@@ -108,6 +108,9 @@ private:
   // ParameterGroups.cpp: the groups to which parameters belong.
   bool chooseGroups(ModuleOp module);
 
+  // Layers.cpp: the layers by which learning rates fall.
+  bool chooseLayers(ModuleOp module);
+
   // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,
                   int64_t ignored);

@@ -167,6 +167,11 @@ typedef struct hfta_tensor {
   /// The groups of parameters to which a parameter belongs, as names with
   /// commas; NULL: none.
   const char *groups;
+  /// The number of layers after its own: its rate is multiplied by the job's
+  /// `layer_decay` to this power.
+  int32_t layer_distance;
+  uint32_t average; ///< 1 + the index of the tensor that holds a parameter's
+                    ///< running average, of the same or a wider type; 0: none
 } hfta_tensor;
 
 /// The rules that decide in which mode training computes a node; training.h

@@ -265,6 +265,10 @@ typedef struct hfta_modal_node_words {
 /// Returns the words for a node; "?" for unknown numbers.
 hfta_modal_node_words hfta_describe_modal_node(const hfta_modal_node *node);
 
+/// Returns the numbers `layer_decay`, one for each copy, by whose powers the
+/// rates of layers are multiplied; NULL if the job has none.
+const double *hfta_layer_decays(const hfta_program *program);
+
 /// Returns whether a tensor is a parameter of the model, not a statistic or the
 /// optimizer's state.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);

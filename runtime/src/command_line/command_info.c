@@ -89,6 +89,25 @@ static void print_tensor(const hfta_tensor *tensor) {
     printf(", only of copy %d", (int)tensor->copy);
 }
 
+/// Prints the factor of a trained parameter's learning rate that follows from
+/// its layer, as a power of `layer_decay` if copies differ.
+static void print_layer_rate(const hfta_program *program,
+                             const hfta_tensor *tensor) {
+  const double *decays = hfta_layer_decays(program);
+  if (!decays)
+    return;
+  double scale = 1;
+  for (int32_t i = 0; i < tensor->layer_distance; ++i)
+    scale *= decays[0];
+  bool differ = false;
+  for (int64_t copy = 1; copy < program->copies; ++copy)
+    differ |= decays[copy] != decays[0];
+  if (differ && tensor->layer_distance > 0)
+    printf(", rate times layer_decay^%d", (int)tensor->layer_distance);
+  else
+    printf(", rate times %g", scale);
+}
+
 /// Prints the trained, or the frozen, parameters.
 static void print_tensors(const hfta_program *program, bool trained) {
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
@@ -101,6 +120,8 @@ static void print_tensors(const hfta_program *program, bool trained) {
       printf(": %s", hfta_describe_training_rule(tensor->training_rule).text);
     if (tensor->groups)
       printf(", in group %s", tensor->groups);
+    if (trained)
+      print_layer_rate(program, tensor);
     printf("\n");
   }
 }

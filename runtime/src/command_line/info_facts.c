@@ -3,6 +3,8 @@
 #include "command_line/command.h"
 #include "hfta/tensor_view.h"
 
+#include <string.h>
+
 const char *hfta_segment_role_name(uint32_t role) {
   static const char *const names[] = {
       "constants", "parameters", "gradients", "optimizer_state", "statistics",
@@ -55,6 +57,13 @@ hfta_modal_node_words hfta_describe_modal_node(const hfta_modal_node *node) {
     break;
   }
   return words;
+}
+
+const double *hfta_layer_decays(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
+    if (strcmp(program->hyper_parameters[i].name, "layer_decay") == 0)
+      return program->hyper_parameters[i].values;
+  return NULL;
 }
 
 /// Adds the elements of `times` tensors to the trained or the frozen ones.

@@ -159,6 +159,8 @@ static void put_parameters(hfta_json_writer *writer,
         hfta_describe_training_rule(tensor->training_rule).word);
     if (tensor->groups)
       hfta_json_put_string(writer, "groups", tensor->groups);
+    if (hfta_layer_decays(program))
+      hfta_json_put_integer(writer, "layer_distance", tensor->layer_distance);
     hfta_json_put_boolean(writer, "shared",
                           (tensor->flags & HFTA_TENSOR_SHARED) != 0);
     if (tensor->copy >= 0)

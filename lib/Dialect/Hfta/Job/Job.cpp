@@ -33,6 +33,22 @@ const HyperParameter *Job::findHyperParameter(StringRef name) const {
   return nullptr;
 }
 
+/// Returns whether one of the groups gives a number of this name.
+static bool hasGroupNumber(const Job &job, StringRef number) {
+  return llvm::any_of(job.groupsOfParameters, [&](const ParameterGroup &group) {
+    return llvm::is_contained(group.numbers, number);
+  });
+}
+
+bool Job::awaitsNorm() const {
+  return !clipNorm.empty() || !lossScale.empty() ||
+         hasGroupNumber(*this, ParameterGroup::kClipNorm);
+}
+
+bool Job::clipsAdaptively() const {
+  return findHyperParameter(kClipFactor) || hasGroupNumber(*this, kClipFactor);
+}
+
 const Schedule *Job::getScheduleOf(StringRef name) const {
   if (name == "lr")
     return &schedule;
@@ -363,6 +379,7 @@ struct Describe {
     archive.name(group.name);
     archive.field("numbers", group.numbers);
     archive.field("optimizer", group.optimizer);
+    archive.field("ends_adaptive_clip", group.endsAdaptiveClip);
     archive.field("members", group.members);
   }
   template <typename Archive>
@@ -403,6 +420,7 @@ struct Describe {
     archive.field("optimizer_of_copy", job.optimizerOfCopy);
     archive.records("groups_of_parameters", job.groupsOfParameters, *this);
     archive.records("hyper_parameters", job.hyperParameters, *this);
+    archive.field("average", job.average);
     archive.records("number_schedules", job.numberSchedules, *this);
     archive.record("precision", job.precision, *this);
     archive.field("keeps_types", job.keepsTypes);
