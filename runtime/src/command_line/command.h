@@ -45,6 +45,8 @@ typedef struct hfta_invocation {
   int argc;            ///< the number of arguments after the command
   char **argv;
   hfta_rank_state *ranks;
+  /// Whether weights are loaded from the running averages in checkpoints.
+  bool loads_averages;
   /// Shows the progress of simultaneous jobs; NULL: none are.
   struct hfta_screen *screen;
 } hfta_invocation;
@@ -73,6 +75,7 @@ typedef struct hfta_option {
   bool spills;       ///< offered only by programs that spill to a store
   bool is_of_seats;  ///< offered only if hfta_takes_seats
   bool is_of_search; ///< offered only if a job has a search
+  bool averages;     ///< offered only if a job has averages of weights
 } hfta_option;
 
 /// The values of options about the store of a program that spills.
@@ -123,6 +126,12 @@ typedef struct hfta_spill_arguments {
    .help = "folder in which the job's relative paths begin (default: "         \
            "the\ncurrent folder)",                                             \
    .text = (target)}
+#define HFTA_OPTION_AVERAGE(target)                                            \
+  {.name = "--average",                                                        \
+   .help = "use the running averages of the weights that the checkpoint "      \
+           "holds",                                                            \
+   .flag = (target),                                                           \
+   .averages = true}
 #define HFTA_OPTION_CHECKPOINT(target)                                         \
   {.name = "--checkpoint",                                                     \
    .argument = "DIR",                                                          \

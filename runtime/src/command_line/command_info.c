@@ -8,6 +8,7 @@
 #include "command_line/trials/search_commands.h"
 #include "data/division.h"
 #include "hfta/pool.h"
+#include "instance/averages.h"
 #include "workload/defaults.h"
 #include "workload/memory_plan.h"
 #include "workload/share.h"
@@ -42,6 +43,10 @@ static void print_validation(const hfta_program *program) {
            "of the host's memory\n",
            own->by_metric ? program->metric : "loss",
            (double)hfta_best_weights_bytes(program) / (1 << 20));
+  if (hfta_program_averages(program))
+    printf("evaluates the averages of weights, which take the places of "
+           "weights kept in %.1f MiB of the host's memory\n",
+           (double)hfta_averages_bytes(program) / (1 << 20));
   if (own->minutes > 0)
     printf("ends after %g minutes\n", own->minutes);
 }
