@@ -96,28 +96,42 @@ def check_kinds(work):
             fail(f"{kind}: {vector}, expected {GOLDEN[kind]}")
 
 
+def read_results(log):
+    """Returns what the epochs' evaluations have found, by names."""
+    return [{key: value for key, value in event.items() if "eval_" in key}
+            for event in read_log(log) if event["event"] == "epoch"]
+
+
 def check_programs(work):
     """Checks that other kinds of programs, each copy alone and a resumed training give the
-    same bytes."""
+    same bytes, though evaluations put averages in the weights' places meanwhile."""
+    steps = 2 * STEPS
     kind = "ema(decay = [0.9, 0.5], start = 1)"
     clauses = "  schedule_of average_decay = exponential(0.9)\n"
     rates = "[0.125, 0.25]"
-    binary = work.compile("programs", make_text(kind, clauses, rates))
-    folder = checkpoint(work.train(binary), STEPS)
+    binary = work.compile("programs", make_text(kind, clauses, rates, steps))
+    log = work.folder / "programs.jsonl"
+    folder = checkpoint(work.train(binary, "--log", log), steps)
+    results = read_results(log)
+    if len(results) != 2 or results[0]["eval_loss"] == results[0]["average_eval_loss"]:
+        fail(f"evaluations find {results}")
     for name, more, flags in (("unfused", "", ["--no-fuse"]),
                               ("stages", '  pipeline cuts = ["first"]\n', []),
                               ("budget", "  memory device = 64MiB\n", [])):
-        other = work.compile(name, make_text(kind, clauses + more, rates), *flags)
-        expect_same_checkpoint(checkpoint(work.train(other), STEPS), folder, name, copies=4)
-    half = work.compile("half", make_text(kind, clauses, rates))
-    work.train(half, "--steps", "3")
-    again = work.train(half, "--steps", str(STEPS), "--resume")
-    expect_same_checkpoint(checkpoint(again, STEPS), folder, "resumed", copies=4)
+        other = work.compile(name, make_text(kind, clauses + more, rates, steps), *flags)
+        log = work.folder / f"{name}.jsonl"
+        expect_same_checkpoint(checkpoint(work.train(other, "--log", log), steps), folder,
+                               name, copies=4)
+        expect_equal(read_results(log), results, f"{name}: evaluations")
+    half = work.compile("half", make_text(kind, clauses, rates, steps))
+    work.train(half, "--steps", "4")
+    again = work.train(half, "--steps", str(steps), "--resume")
+    expect_same_checkpoint(checkpoint(again, steps), folder, "resumed", copies=4)
     for copy, (rate, decay) in enumerate(((0.125, 0.9), (0.125, 0.5), (0.25, 0.9),
                                           (0.25, 0.5))):
         alone = work.compile(f"alone-{copy}", make_text(
-            f"ema(decay = {decay}, start = 1)", clauses, str(rate)))
-        expect_equal(read_tensors(checkpoint(work.train(alone), STEPS)),
+            f"ema(decay = {decay}, start = 1)", clauses, str(rate), steps))
+        expect_equal(read_tensors(checkpoint(work.train(alone), steps)),
                      read_tensors(folder, copy), f"copy {copy} alone")
     # A step that is skipped, because its gradients overflow, isn't averaged.
     scaled = work.compile("scaled", make_text(
