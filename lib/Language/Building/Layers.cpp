@@ -33,10 +33,9 @@ namespace {
 /// parameters and, if the names have one at the pattern's `*`, a number.
 class LayerNumbering {
 public:
-  LayerNumbering(const std::vector<std::string> &texts)
+  explicit LayerNumbering(const std::vector<std::string> &texts)
       : patterns(texts.begin(), texts.end()) {}
 
-  const std::vector<ParameterPattern> &getPatterns() const { return patterns; }
   /// Adds a parameter. Returns the index of the first pattern that matches it,
   /// or nothing.
   std::optional<size_t> add(VariableOp variable) {

@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/Job/JobSearch.h"
+#include "Hfta/Dialect/Hfta/Job/JobUpdates.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "mlir/IR/Builders.h"
@@ -31,22 +32,6 @@ const HyperParameter *Job::findHyperParameter(StringRef name) const {
     if (parameter.name == name)
       return &parameter;
   return nullptr;
-}
-
-/// Returns whether one of the groups gives a number of this name.
-static bool hasGroupNumber(const Job &job, StringRef number) {
-  return llvm::any_of(job.groupsOfParameters, [&](const ParameterGroup &group) {
-    return llvm::is_contained(group.numbers, number);
-  });
-}
-
-bool Job::awaitsNorm() const {
-  return !clipNorm.empty() || !lossScale.empty() ||
-         hasGroupNumber(*this, ParameterGroup::kClipNorm);
-}
-
-bool Job::clipsAdaptively() const {
-  return findHyperParameter(kClipFactor) || hasGroupNumber(*this, kClipFactor);
 }
 
 const Schedule *Job::getScheduleOf(StringRef name) const {
@@ -715,7 +700,9 @@ static std::string checkJob(const Job &job) {
     return validation;
   if (std::string search = checkSearch(job); !search.empty())
     return search;
-  return checkOptimizers(job);
+  if (std::string optimizers = checkOptimizers(job); !optimizers.empty())
+    return optimizers;
+  return checkUpdates(job);
 }
 
 void Job::write(ModuleOp module) const {
