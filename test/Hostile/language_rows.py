@@ -435,6 +435,13 @@ def make_name_rows():
             ("layers without an end", 'layer_decay 0.5, layers = ["[a", "*"]',
              "layer pattern '[a'"),
             ("layers of numbers", "layer_decay 0.5, layers = [1]", "'layers' is a string"),
+            ("an average that doesn't exist", "average emma(decay = 0.9)",
+             "unknown average 'emma'"),
+            ("an average of a number", "average 0.9", "expected an average such as ema"),
+            ("an average that forgets nothing", "average ema(decay = 1)",
+             "'decay' is out of range"),
+            ("a mean of weights without a start", "average swa()", "'start'"),
+            ("a start at half a step", "average ema(start = 0.5)", "'start' is out of range"),
             ("a schedule of a clip that the job lacks", "schedule_of clip_value = cosine",
              "'clip_value'")):
         yield change(name, some, f"{some}\n  {clause}", 1, message, place="job.hfta:16:")
