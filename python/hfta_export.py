@@ -30,11 +30,11 @@ from onnx import helper, numpy_helper
 
 import hfta_record
 # Some of these names are only imported for users of this module.
-from hfta_parameters import NotExportable, find_trained, mark, save
+from hfta_parameters import (FROZEN_STATISTICS_KEY, NotExportable, find_trained, mark,
+                             save)
 from hfta_record import LOSSES, check_record, compare_training, record
 from hfta_watch import Tensors, refuse_changes, refuse_modules, watched
 
-FROZEN_STATISTICS_KEY = "hfta.frozen_statistics"
 # Hfta's operator set, and its operator, an identity through which no gradient flows.
 DOMAIN, STOP_GRADIENT = "hfta", "StopGradient"
 

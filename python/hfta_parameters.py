@@ -10,6 +10,7 @@ import torch
 from onnx import helper, numpy_helper
 
 PARAMETERS_KEY = "hfta.parameters"
+FROZEN_STATISTICS_KEY = "hfta.frozen_statistics"
 
 
 class NotExportable(ValueError):
@@ -18,7 +19,9 @@ class NotExportable(ValueError):
 
 
 def mark(model, path):
-    """Writes the names of the trained tensors into an exported file.
+    """Writes the names of the trained tensors into an exported file and, if the module is in
+    training mode, those of the running statistics of batch normalizations that are in
+    evaluation mode.
 
     `export` calls this; call it for files from other exporters. Tensors that an
     exporter has renamed, transposed or reshaped are found by their values. If
@@ -35,13 +38,40 @@ def mark(model, path):
             found[id(parameter)] = [_tie(content.graph, parameters, parameter,
                                          tensors, os.path.dirname(path))]
     names = _list_trained(content, parameters, found)
-    entries = [entry for entry in content.metadata_props
-               if entry.key != PARAMETERS_KEY]
-    del content.metadata_props[:]
-    content.metadata_props.extend(entries)
-    content.metadata_props.add(key=PARAMETERS_KEY, value="\n".join(names))
+    if model.training:
+        _set_entry(content, FROZEN_STATISTICS_KEY, _find_frozen_statistics(model, content))
+    _set_entry(content, PARAMETERS_KEY, names)
     save(content, path)
     return names
+
+
+def _get_entry(content, key):
+    """Returns the names that an entry of the metadata lists, one a line."""
+    return [name for entry in content.metadata_props if entry.key == key
+            for name in entry.value.split("\n") if name]
+
+
+def _set_entry(content, key, names):
+    """Replaces an entry of the metadata. Without names, there is an empty one only of
+    parameters, where it means that none is trained."""
+    entries = [entry for entry in content.metadata_props if entry.key != key]
+    del content.metadata_props[:]
+    content.metadata_props.extend(entries)
+    if names or key == PARAMETERS_KEY:
+        content.metadata_props.add(key=key, value="\n".join(names))
+
+
+def _find_frozen_statistics(model, content):
+    """Returns the names of the initializers that are running statistics of batch
+    normalizations in evaluation mode. A file may already list statistics that belong to no
+    module; these stay."""
+    modes = {f"{prefix}.{buffer}".lstrip("."): module.training
+             for prefix, module in model.named_modules()
+             if isinstance(module, torch.nn.modules.batchnorm._BatchNorm)
+             for buffer in ("running_mean", "running_var")}
+    listed = set(_get_entry(content, FROZEN_STATISTICS_KEY))
+    return [tensor.name for tensor in content.graph.initializer
+            if not modes.get(tensor.name, tensor.name not in listed)]
 
 
 def find_trained(model, content, folder=""):

@@ -164,6 +164,11 @@ def make_hftac_rows():
                 options=["--freeze=\"*\"", "--trainable=\"*\"", "-o", "program"])
     yield hftac("a pattern without an end", 1, "'[a'",
                 options=["--trainable=\"[a\"", "-o", "program"])
+    yield hftac("a pattern of modes without a batch normalization", 1, "evaluation_mode "
+                "pattern '*' matches no batch normalization",
+                options=["--evaluation-mode=\"*\"", "-o", "program"])
+    yield hftac("a pattern of modes without an end", 1, "training_mode pattern '[a'",
+                options=["--training-mode=\"[a\"", "-o", "program"])
     yield hftac("a pattern without quotes", 1, "'trainable'",
                 options=["--trainable=head", "-o", "program"])
     yield hftac("a data file without a field", 1,

@@ -55,6 +55,23 @@ def replace(name, changes, number, *rest):
     return row(name, text, *rest, place="job.hfta:14:")
 
 
+def make_mode_rows():
+    """Makes rows of wrong clauses about modes of normalizations and dropouts."""
+    job = GOOD.replace("relu(linear(image, 16))", "dropout(batch_norm(linear(image, 16)))")
+    for name, clauses, message in (
+            ("that name nothing", 'evaluation_mode "nothing"',
+             "pattern 'nothing' matches no batch normalization with running statistics"),
+            ("that name a linear layer", 'evaluation_mode "output.*"',
+             "'output.*' matches no batch normalization"),
+            ("that another clause overrules", 'evaluation_mode "*.weight"\n'
+             '  training_mode "*"', "has no effect: 'training_mode' matches all"),
+            ("without quotes", "evaluation_mode hidden", "'evaluation_mode' is a string"),
+            ("with a name", 'training_mode x = "*"', "'training_mode' takes only patterns"),
+            ("that never end", 'training_mode "[a"', "training_mode pattern '[a'")):
+        yield row(f"modes {name}", job.replace("steps     3", clauses), 1, message,
+                  place="job.hfta:16:")
+
+
 def make_lexical_rows():
     yield row("an empty file", "", 1, "job.hfta")
     yield row("only a comment", "// nothing", 1)
@@ -384,11 +401,43 @@ def make_name_rows():
              "'muon' updates matrices, but 'hidden.bias' has the shape [16]"),
             ("a scale that muon doesn't have", "hidden, optimizer = muon(scale = spectral)",
              "unknown scale 'spectral'"),
+            ("a group with a negative clip", "vectors, clip_norm = -1",
+             "'clip_norm' is out of range"),
+            ("a group with an unknown clip", "vectors, clip = adaptve(0.1)",
+             "unknown way to clip 'adaptve'"),
+            ("a group with a number as clip", "vectors, clip = 0.1", "expected adaptive(...)"),
+            ("a group with a clip of no factor", "vectors, clip = adaptive()", "'factor'"),
+            ("a group with a clip of zero", "vectors, clip = adaptive(0)",
+             "'factor' is out of range"),
             ("a group of a number", "3, lr_scale = 1", "'kind of parameters' is a word")):
         yield change(name, some, f"{some}\n  group {clause}", 1, message, place="job.hfta:16:")
     yield change("a group after a wrong optimizer", some,
                  "optimizer madam(lr = 1)\n  group vectors, weight_decay = 0", 1,
                  "unknown optimizer 'madam'")
+    for name, clause, message in (
+            ("a clip that doesn't exist", "clip norm(1)", "unknown way to clip 'norm'"),
+            ("a clip without a factor", "clip adaptive", "'factor'"),
+            ("a clip of a number", "clip 0.1", "expected adaptive(...)"),
+            ("a negative limit of elements", "clip_value -1", "'clip_value' is out of range"),
+            ("two limits of elements", "clip_value 1, 2", "'clip_value'"),
+            ("layers without a decay", 'layer_decay layers = ["*"]', "'decay'"),
+            ("a decay without layers", "layer_decay 0.5", "'layer_decay' needs 'layers'"),
+            ("a decay with no layers", "layer_decay 0.5, layers = []",
+             "'layer_decay' needs 'layers'"),
+            ("a decay above 1", 'layer_decay 1.5, layers = ["*"]', "'layer_decay' is out of"),
+            ("a decay of zero", 'layer_decay 0, layers = ["*"]', "'layer_decay' is out of"),
+            ("layers without a parameter", 'layer_decay 0.5, layers = ["hidden.*"]',
+             "parameter 'output.weight' belongs to none of the 'layers'"),
+            ("layers that name nothing", 'layer_decay 0.5, layers = ["nothing", "*"]',
+             "layer pattern 'nothing' matches no parameter"),
+            ("layers behind others", 'layer_decay 0.5, layers = ["*", "output.*"]',
+             "layer pattern 'output.*' matches only parameters of patterns before it"),
+            ("layers without an end", 'layer_decay 0.5, layers = ["[a", "*"]',
+             "layer pattern '[a'"),
+            ("layers of numbers", "layer_decay 0.5, layers = [1]", "'layers' is a string"),
+            ("a schedule of a clip that the job lacks", "schedule_of clip_value = cosine",
+             "'clip_value'")):
+        yield change(name, some, f"{some}\n  {clause}", 1, message, place="job.hfta:16:")
     yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,
                  "'madam'")
     yield change("a clause that doesn't exist", "steps     3", "stps 3", 1,
@@ -817,6 +866,7 @@ def make_mixing_rows():
 
 def make_rows(_):
     yield from make_lexical_rows()
+    yield from make_mode_rows()
     yield from make_number_rows()
     yield from make_copies_rows()
     yield from make_name_rows()

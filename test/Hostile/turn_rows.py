@@ -41,7 +41,8 @@ def make_clause_rows():
     for clause in (
             "model net(image)", "metric accuracy(net, label)", "precondition kfac()",
             "memory device = 1MiB", 'pipeline cuts = ["hidden"]', "recompute all",
-            "loss_scale 1024", "init fresh", 'freeze "net.*"', "dim tokens = 3"):
+            "loss_scale 1024", "init fresh", 'freeze "net.*"', "dim tokens = 3",
+            'evaluation_mode "*"'):
         keyword = clause.split()[0]
         yield add(f"with the clause {keyword}", clause,
                   f"a job with turns can't have a clause '{keyword}'")

@@ -349,7 +349,7 @@ TEST(OnnxFunctions, Roles) {
                                        "shift", "mean",  "variance"};
   expectEqual(block, graph + call("block", "b", operands, {"y"}),
               graph + node("Reshape", "s", {"x", "shape"}, {"h"}) +
-                  node("BatchNormalization", "n",
+                  node("BatchNormalization", "b/n",
                        {"h", "scale", "shift", "mean", "variance"}, {"y"}));
 }
 

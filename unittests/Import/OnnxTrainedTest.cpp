@@ -1,5 +1,6 @@
 //===- OnnxTrainedTest.cpp - Which initializers are trained ---------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "OnnxTestModel.h"
@@ -454,6 +455,48 @@ TEST(OnnxTrained, FrozenStatisticsOfSeveralNames) {
             (Names{"node 'o' (BatchNormalization): metadata entry "
                    "'hfta.frozen_statistics' lists one of its running mean and "
                    "variance, expected both or neither"}));
+}
+
+/// Imports two batch normalizations, `n` and `o`, and a dropout `d`, and
+/// returns the nodes that stay in evaluation mode. In operator sets before 14,
+/// a node is in training mode if it has outputs for the batch's statistics.
+std::vector<std::string> findKept(const std::string &more, int64_t opset,
+                                  const std::vector<std::string> &outputs,
+                                  const OnnxImportOptions &options) {
+  std::string graph = port("input", "x", {-1, 4});
+  for (const char *name : {"s", "b", "mean", "variance", "m", "v"})
+    graph += weight(name, {4});
+  ::onnx::ModelProto model = makeModel(
+      graph +
+          node("BatchNormalization", "n", {"x", "s", "b", "mean", "variance"},
+               outputs, more) +
+          node("BatchNormalization", "o", {"h", "s", "b", "m", "v"}, {"i"}) +
+          node("Dropout", "d", {"i"}, {"y"}) + port("output", "y", {-1, 4}),
+      opset);
+  Imported imported = Importer().import(model, options);
+  std::vector<std::string> names;
+  if (imported.model)
+    for (const ModalNode &node : getModalNodes(imported.model))
+      if (isEvaluation(node.rule))
+        names.push_back(node.name);
+  return names;
+}
+
+TEST(OnnxTrained, Modes) {
+  using Names = std::vector<std::string>;
+  std::string training = attribute("training_mode", int64_t(1));
+  Names all = {"h", "p", "q", "r", "t"};
+  OnnxImportOptions options = batchOf2();
+  EXPECT_EQ(findKept("", 17, {"h"}, options), Names());
+  EXPECT_EQ(findKept(training, 17, {"h"}, options), (Names{"o", "d"}));
+  EXPECT_EQ(findKept("", 9, {"h"}, options), Names());
+  // This dropout has no mode.
+  EXPECT_EQ(findKept("", 9, all, options), (Names{"o"}));
+  options.evaluationMode = {"v", "[nd]"};
+  options.trainingMode = {"d"};
+  EXPECT_EQ(findKept("", 17, {"h"}, options), (Names{"n", "o"}));
+  options.trainingMode = {"*"};
+  EXPECT_EQ(findKept(training, 17, {"h"}, options), Names());
 }
 
 TEST(OnnxTrained, PatternsWithoutEffect) {

@@ -9,11 +9,13 @@
 
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/Turns.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "Hfta/Dialect/Hfta/Job/JobDraw.h"
 #include "Hfta/Dialect/Hfta/Job/LossTerms.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
@@ -146,12 +148,14 @@ private:
   void setMemory();
   Purpose getLossPurpose(StringRef term = {});
   void buildLossTerms();
+  void buildModalNodes();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
   std::vector<std::string> getOptimizers() const;
   FlatSymbolRefAttr getOptimizerOfCopy();
   FlatSymbolRefAttr getGroups(VariableOp variable);
+  uint32_t getAverage(VariableOp variable);
   void setJob();
   void buildModels();
   std::string getAttribute(StringRef name) {
@@ -300,6 +304,15 @@ FlatSymbolRefAttr ProgramBuilder::getGroups(VariableOp variable) {
   return names.empty() ? FlatSymbolRefAttr() : text(llvm::join(names, ", "));
 }
 
+/// Returns 1 + the index of a parameter's average, or 0.
+uint32_t ProgramBuilder::getAverage(VariableOp variable) {
+  VariableOp average =
+      variable.getRole() == Role::parameter
+          ? variables.lookupOf(variable, Purpose::state, kAverageState)
+          : VariableOp();
+  return average ? 1 + tensorIndex.lookup(average) : 0;
+}
+
 LogicalResult ProgramBuilder::buildTensors() {
   std::vector<Record> rows;
   for (VariableOp variable : tensors) {
@@ -325,7 +338,10 @@ LogicalResult ProgramBuilder::buildTensors() {
             .set(&hfta_tensor::places,
                  tables.places(job.copies, variable.getOnly().value_or(
                                                ArrayRef<int64_t>())))
-            .set(&hfta_tensor::groups, getGroups(variable)));
+            .set(&hfta_tensor::groups, getGroups(variable))
+            .set(&hfta_tensor::layer_distance,
+                 static_cast<int32_t>(getLayerDistance(variable)))
+            .set(&hfta_tensor::average, getAverage(variable)));
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](Purpose purpose, uint32_t &count) {
@@ -559,8 +575,23 @@ void ProgramBuilder::buildLossTerms() {
                             indexOf(Purpose::evaluation_weight, term.name)));
   }
   program.set(&hfta_program::loss_term_count, rows.size())
-      .set(&hfta_program::reserved, 0)
       .set(&hfta_program::loss_terms, tables.table("loss_terms", rows));
+}
+
+/// Lists the nodes of the model that have a mode.
+void ProgramBuilder::buildModalNodes() {
+  std::vector<Record> rows;
+  for (const ModalNode &node : getModalNodes(module))
+    rows.push_back(
+        StructRecord<hfta_modal_node>()
+            .set(&hfta_modal_node::name, text(node.name))
+            .set(&hfta_modal_node::copies,
+                 node.copies.empty() ? FlatSymbolRefAttr()
+                                     : text(describeCopies(node.copies)))
+            .set(&hfta_modal_node::kind, static_cast<uint32_t>(node.kind))
+            .set(&hfta_modal_node::rule, static_cast<uint32_t>(node.rule)));
+  program.set(&hfta_program::modal_node_count, rows.size())
+      .set(&hfta_program::modal_nodes, tables.table("modal_nodes", rows));
 }
 
 StructRecord<hfta_roles> ProgramBuilder::getRoles() {
@@ -735,6 +766,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildModels();
   buildSettings();
   buildLossTerms();
+  buildModalNodes();
   setJob();
   setMemory();
   program.set(&hfta_program::abi_version, hfta_abi_version())

@@ -2,6 +2,7 @@
 
 #include "Hfta/Driver/Compile/Trained.h"
 
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
@@ -45,6 +46,42 @@ static std::string describeCounts(const std::map<TrainingRule, int64_t> &counts,
          llvm::join(reasons, "; ") + ")";
 }
 
+static void remarkOn(const ModalNode &node, Location location) {
+  std::string text = "'" + node.name + "'";
+  if (!node.copies.empty())
+    text += " of " + describeCopies(node.copies);
+  text += isEvaluation(node.rule) ? " is in evaluation mode: "
+                                  : " is in training mode: ";
+  text += describe(node.rule);
+  remark::analysis(location,
+                   remark::RemarkOpts::name("Mode").category("hfta-train"))
+      << text;
+}
+
+/// Describes how many of the nodes of a kind are in which mode, as in "; 2
+/// dropouts in training mode" or "; 3 of 5 batch normalizations in evaluation
+/// mode (3 by the file, which ...)".
+static std::string describeModes(ArrayRef<ModalNode> nodes, ModalKind kind) {
+  int64_t all = 0, kept = 0;
+  std::map<ModeRule, int64_t> counts;
+  for (const ModalNode &node : nodes) {
+    if (node.kind != kind)
+      continue;
+    ++all;
+    kept += isEvaluation(node.rule);
+    if (isEvaluation(node.rule))
+      ++counts[node.rule];
+  }
+  if (kept == 0)
+    return all == 0 ? "" : "; " + describe(kind, all) + " in training mode";
+  std::vector<std::string> reasons;
+  for (auto [rule, count] : counts)
+    reasons.push_back(std::to_string(count) + " " + describe(rule).str());
+  return "; " + (kept == all ? "" : std::to_string(kept) + " of ") +
+         describe(kind, all) + " in evaluation mode (" +
+         llvm::join(reasons, "; ") + ")";
+}
+
 void hfta::collectTrainingNotes(ModuleOp module) {
   llvm::SetVector<Attribute> notes;
   // Models from files of one kind have equal notes, which are kept once.
@@ -83,6 +120,13 @@ LogicalResult hfta::reportTrained(ModuleOp module, llvm::StringRef label,
   else
     os << "the job trains nothing";
   os << ", freezes " << describeCounts(counts, /*trained=*/false);
+  SmallVector<ModalNode> modal = getModalNodes(module);
+  for (const ModalNode &node : modal)
+    remarkOn(node, module.getLoc());
+#define HFTA_MODAL_KIND(identifier, number, word, one, many)                   \
+  os << describeModes(modal, ModalKind::identifier);
+  HFTA_MODAL_KINDS
+#undef HFTA_MODAL_KIND
   if (auto notes = dyn_cast_or_null<ArrayAttr>(
           module->removeAttr(kTrainingNotesAttrName)))
     for (auto note : notes.getAsRange<StringAttr>())

@@ -66,7 +66,8 @@ void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
     if (argument.name) {
       diagnostics.error(argument.name.range, "'onnx' takes only files",
                         "options follow it: init fresh, freeze \"...\", "
-                        "trainable \"...\", dim name = size");
+                        "trainable \"...\", evaluation_mode \"...\", "
+                        "training_mode \"...\", dim name = size");
       continue;
     }
     list = llvm::dyn_cast<ast::ListExpression>(argument.value.get());

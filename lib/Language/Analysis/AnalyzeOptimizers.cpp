@@ -16,6 +16,7 @@ using namespace mlir::hfta::language;
 /// The name under which the sweep holds the numbers of the kinds that a list of
 /// optimizers gives to copies.
 static constexpr llvm::StringLiteral kOptimizer = "optimizer";
+static constexpr llvm::StringLiteral kClip = "clip";
 
 void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
   const ast::Expression *value = getOnlyValue(clause);
@@ -159,10 +160,9 @@ void JobAnalyzer::readSelectors(
 }
 
 /// Returns the numbers that a group may give: parameters of the job's
-/// optimizers, and the scale of the rate.
+/// optimizers, and others that are read by updates.
 llvm::SmallVector<ParameterInfo> JobAnalyzer::getNumbersOfOptimizers() const {
-  llvm::SmallVector<ParameterInfo> numbers = {
-      {ParameterGroup::kRateScale, NumberRange::nonNegative(), {}}};
+  llvm::SmallVector<ParameterInfo> numbers(getNumbersOfGroups());
   for (const OptimizerKind &kind : info.job.optimizers)
     for (llvm::StringRef name :
          findOptimizer(kind.name)->getScalars(getGivenOptions(kind))) {
@@ -205,7 +205,7 @@ void JobAnalyzer::analyzeGroup(const Clause &clause) {
   if (info.job.optimizers.empty())
     return;
   llvm::SmallVector<ParameterInfo> numbers = getNumbersOfOptimizers();
-  llvm::SmallVector<ParameterSpec> names = {{kOptimizer}};
+  llvm::SmallVector<ParameterSpec> names = {{kOptimizer}, {kClip}};
   for (const ParameterInfo &number : numbers)
     names.push_back({number.name});
   std::optional<BoundArguments> arguments =
@@ -229,8 +229,10 @@ void JobAnalyzer::analyzeGroup(const Clause &clause) {
       group.members += (group.members.empty() ? "" : ", ") + one.name;
   if (const ast::Expression *optimizer = arguments->get(kOptimizer))
     readGroupOptimizer(*optimizer, group);
+  if (const ast::Expression *clip = arguments->get(kClip))
+    readGroupClip(*clip, group);
   for (const BoundArguments::Bound &bound : arguments->getAll()) {
-    if (bound.name == kOptimizer)
+    if (bound.name == kOptimizer || bound.name == kClip)
       continue;
     if (llvm::is_contained(group.numbers, bound.name)) {
       diagnostics.error(bound.value->getRange(),
@@ -264,6 +266,7 @@ void JobAnalyzer::fillOptimizers() {
       job.hyperParameters.push_back(
           {group.makeName(number),
            info.sweep.getValues(group.makeName(number))});
+  fillUpdates();
 }
 
 /// Returns the range of a number of an optimizer or of a group; nothing if none
@@ -272,13 +275,13 @@ std::optional<NumberRange>
 JobAnalyzer::findOptimizerNumber(llvm::StringRef name) const {
   for (const ParameterGroup &group : info.job.groupsOfParameters)
     for (const std::string &number : group.numbers)
-      if (group.makeName(number) == name)
-        return number == ParameterGroup::kRateScale
-                   ? NumberRange::nonNegative()
-                   : findOptimizerNumber(number);
+      if (group.makeName(number) == name) {
+        std::optional<NumberRange> range = findGroupNumber(number);
+        return range ? range : findOptimizerNumber(number);
+      }
   for (const OptimizerKind &kind : info.job.optimizers)
     if (const ParameterInfo *parameter =
             findByName(findOptimizer(kind.name)->parameters, name))
       return parameter->range;
-  return std::nullopt;
+  return findUpdateNumber(name);
 }

@@ -8,6 +8,13 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
+std::vector<std::string> language::getNames(llvm::ArrayRef<NamedRange> ranges) {
+  std::vector<std::string> names;
+  for (const NamedRange &range : ranges)
+    names.push_back(range.name);
+  return names;
+}
+
 //===----------------------------------------------------------------------===//
 // Trained parameters, sizes of axes, pairs of lists
 //===----------------------------------------------------------------------===//
@@ -19,7 +26,7 @@ void JobAnalyzer::analyzeInit(const Clause &clause) {
     info.freshInitialization = true;
 }
 
-/// Reads the patterns of a clause `freeze` or `trainable`.
+/// Reads the patterns of a clause such as `freeze`.
 void JobAnalyzer::analyzePatterns(const Clause &clause,
                                   std::vector<NamedRange> &patterns) {
   const std::string &keyword = clause.keyword.name;
@@ -40,6 +47,14 @@ void JobAnalyzer::analyzeFreeze(const Clause &clause) {
 
 void JobAnalyzer::analyzeTrainable(const Clause &clause) {
   analyzePatterns(clause, info.trainable);
+}
+
+void JobAnalyzer::analyzeEvaluationMode(const Clause &clause) {
+  analyzePatterns(clause, info.evaluationMode);
+}
+
+void JobAnalyzer::analyzeTrainingMode(const Clause &clause) {
+  analyzePatterns(clause, info.trainingMode);
 }
 
 void JobAnalyzer::analyzeDim(const Clause &clause) {

@@ -35,6 +35,8 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
         {"freeze", "it belongs to the declaration of a network"},
         {"trainable", "it belongs to the declaration of a network"},
         {"dim", "it belongs to the declaration of a network"},
+        {"evaluation_mode", "it belongs to the declaration of a network"},
+        {"training_mode", "it belongs to the declaration of a network"},
 };
 
 bool language::isOfTurns(llvm::StringRef clause) {
@@ -110,6 +112,8 @@ void JobAnalyzer::analyzeNetworks() {
         std::exchange(info.freshInitialization, false);
     network.freeze = std::exchange(info.freeze, {});
     network.trainable = std::exchange(info.trainable, {});
+    network.evaluationMode = std::exchange(info.evaluationMode, {});
+    network.trainingMode = std::exchange(info.trainingMode, {});
     network.dims = std::exchange(info.dims, {});
     network.dimRanges = std::exchange(info.dimRanges, {});
     analyzeHyperParameters(declaration);

@@ -61,6 +61,9 @@ struct NamedRange {
   llvm::SMRange range;
 };
 
+/// Returns the names without their ranges.
+std::vector<std::string> getNames(llvm::ArrayRef<NamedRange> ranges);
+
 /// A tensor that a loss takes.
 struct OperandInfo {
   enum class Kind {
@@ -111,6 +114,8 @@ struct NetworkInfo {
   NamedRange file; ///< the ONNX file; an empty name: there is none
   bool freshInitialization = false;
   std::vector<NamedRange> freeze, trainable; ///< patterns of parameter names
+  /// Patterns of names of batch normalizations and dropouts.
+  std::vector<NamedRange> evaluationMode, trainingMode;
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 };
@@ -216,6 +221,12 @@ struct JobInfo {
   bool freshInitialization = false;
   std::vector<GroupInfo> groups;
   std::vector<NamedRange> freeze, trainable; ///< patterns of parameter names
+  /// Patterns of names of batch normalizations and dropouts.
+  std::vector<NamedRange> evaluationMode, trainingMode;
+  /// Source ranges of the clause `layer_decay` and of the entries of
+  /// Job::layers.
+  llvm::SMRange layerDecayRange;
+  llvm::SmallVector<llvm::SMRange> layerRanges;
   /// Source ranges of the entries of Job::kfacExclude.
   llvm::SmallVector<llvm::SMRange> excludeRanges;
   /// Source range of the last argument that sets how often factors are measured
@@ -291,6 +302,18 @@ private:
   std::optional<NumberRange> findOptimizerNumber(llvm::StringRef name) const;
   void readSelectors(llvm::ArrayRef<const ast::Expression *> selectors,
                      GroupInfo &group, std::string &name);
+
+  // AnalyzeUpdates.cpp: what changes updates beside the optimizer.
+  static llvm::ArrayRef<ParameterInfo> getNumbersOfGroups();
+  /// Returns the range of a number of a group that is no optimizer's; nothing
+  /// if none is called so.
+  static std::optional<NumberRange> findGroupNumber(llvm::StringRef name);
+  /// Returns the range of a number of the job that updates read and that is no
+  /// optimizer's; nothing if no clause gives one of this name.
+  std::optional<NumberRange> findUpdateNumber(llvm::StringRef name) const;
+  bool readAdaptiveClip(const ast::Expression &value, llvm::StringRef prefix);
+  void readGroupClip(const ast::Expression &value, ParameterGroup &group);
+  void fillUpdates();
 
   // AnalyzePipeline.cpp: stages and the order of their work.
   void checkPipeline();

@@ -3,6 +3,7 @@
 #include "Hfta/Language/SettingTables.h"
 #include "Analysis/JobAnalyzer.h"
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -175,6 +176,12 @@ static void printParameterKinds(raw_ostream &os) {
     os << "| `" << name << "` | " << text << " |\n";
 }
 
+static void printAverages(raw_ostream &os) {
+  os << "| average | meaning |\n|---|---|\n";
+  for (const AverageInfo &average : getAverages())
+    printCall(os, average.name, average.parameters, average.text);
+}
+
 static void printSchedules(raw_ostream &os) {
   os << "| schedule | factor in step s, counted from 0; "
         "t = s - warmup |\n|---|---|\n";
@@ -257,6 +264,7 @@ void hfta::printSettingTables(raw_ostream &os) {
                 {"metrics", printMetrics},
                 {"optimizers", printOptimizers},
                 {"kinds", printParameterKinds},
+                {"averages", printAverages},
                 {"schedules", printSchedules},
                 {"kfac", printKfac},
                 {"distributions", printDistributions},

@@ -67,6 +67,7 @@ BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
                          JobDiagnostics &diagnostics)
     : builder(builder), model(model), info(info), declaration(declaration),
       diagnostics(diagnostics), declarer(model),
+      modes(getNames(info.evaluationMode), getNames(info.trainingMode)),
       floatType(builder.getF32Type()), batch(info.getNetworkBatch()) {}
 
 Value BodyBuilder::read(VariableOp variable) {

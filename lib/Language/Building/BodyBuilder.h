@@ -6,6 +6,7 @@
 #include "Analysis/Builtins.h"
 #include "Analysis/JobAnalyzer.h"
 #include "Building/TensorBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <functional>
@@ -109,6 +110,8 @@ public:
   /// Returns the name of the hyper-parameter that holds the rate of a dropout
   /// call; empty if the call itself refers to a hyper-parameter by name.
   StringRef getRateName(const ast::CallExpression &call) const;
+  /// The modes of the batch normalizations and dropouts that were built.
+  ModeChooser &getModes() { return modes; }
 
 private:
   Value read(VariableOp variable);
@@ -128,6 +131,7 @@ private:
   const ast::ModelDeclaration &declaration;
   JobDiagnostics &diagnostics;
   VariableDeclarer declarer;
+  ModeChooser modes;
   /// The type of all floats of the model. The pass hfta-apply-precision
   /// replaces it later by the job's types.
   FloatType floatType;

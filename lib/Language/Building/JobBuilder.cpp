@@ -191,12 +191,14 @@ bool JobBuilder::buildModels(ModuleOp module) {
                                : buildLanguageModel(module);
   if (!ok || !info.job.training)
     return ok;
+  collectModalNodes(module, info.job.copies);
   for (ModelOp model : module.getOps<ModelOp>()) {
     ok = ok && buildPrepare(model) && buildObjective(model);
     if (ok)
       limitIndices(model);
   }
-  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module);
+  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module) &&
+         chooseLayers(module);
 }
 
 /// Checks that each pattern of `exclude`, for parameters without
@@ -247,17 +249,9 @@ bool JobBuilder::checkExcluded(ModuleOp module) {
 // Models of the language
 //===----------------------------------------------------------------------===//
 
-static std::vector<std::string> getNames(ArrayRef<NamedRange> patterns) {
-  std::vector<std::string> names;
-  for (const NamedRange &pattern : patterns)
-    names.push_back(pattern.name);
-  return names;
-}
-
 /// Applies the clauses `freeze` and `trainable` to a model's parameters.
-bool JobBuilder::chooseTrained(ModelOp model, ArrayRef<NamedRange> freeze,
-                               ArrayRef<NamedRange> trainable) {
-  TrainingClauses clauses(getNames(freeze), getNames(trainable));
+bool JobBuilder::chooseTrained(ModelOp model) {
+  TrainingClauses clauses(getNames(info.freeze), getNames(info.trainable));
   std::vector<std::string> known;
   for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
     if (variable.getRole() != Role::parameter)
@@ -270,10 +264,25 @@ bool JobBuilder::chooseTrained(ModelOp model, ArrayRef<NamedRange> freeze,
   std::vector<StringRef> names(known.begin(), known.end());
   return clauses.check(
       names, names, [&](bool isTrainable, size_t index, const Twine &message) {
-        const NamedRange &pattern = (isTrainable ? trainable : freeze)[index];
+        const NamedRange &pattern =
+            (isTrainable ? info.trainable : info.freeze)[index];
         diagnostics.error(pattern.range, message,
                           suggest(pattern.name, names, "parameters are"));
       });
+}
+
+/// Checks that the patterns of `evaluation_mode` and `training_mode` have an
+/// effect.
+bool JobBuilder::checkModes(const ModeChooser &modes) {
+  SmallVector<StringRef> names = modes.getNames();
+  return modes.check([&](bool isTraining, size_t index, const Twine &message) {
+    const NamedRange &pattern =
+        (isTraining ? info.trainingMode : info.evaluationMode)[index];
+    diagnostics.error(pattern.range, message,
+                      names.empty()
+                          ? "leave the clause out"
+                          : suggest(pattern.name, names, "names are"));
+  });
 }
 
 bool JobBuilder::buildLanguageModel(ModuleOp module) {
@@ -301,11 +310,11 @@ bool JobBuilder::buildLanguageModel(ModuleOp module) {
   auto model = ModelOp::create(
       builder, diagnostics.getLocation(context, info.model->name.range),
       info.model->name.name, getCopies(0));
-  return buildBody(model, *info.model, inputs) &&
-         chooseTrained(model, info.freeze, info.trainable);
+  return buildBody(model, *info.model, inputs);
 }
 
-/// Builds @forward of a model of the language.
+/// Builds @forward of a model of the language, and decides what is trained, and
+/// which nodes are in evaluation mode.
 bool JobBuilder::buildBody(ModelOp model,
                            const ast::ModelDeclaration &declaration,
                            ArrayRef<InputBinding> inputs) {
@@ -317,5 +326,8 @@ bool JobBuilder::buildBody(ModelOp model,
     if (input.type && !input.type->dimensions.empty())
       body.sizes[input.type->dimensions.front().name.name] =
           info.getNetworkBatch();
-  return body.build(inputs);
+  if (!body.build(inputs))
+    return false;
+  setModalNodes(model, body.getModes().getNodes());
+  return chooseTrained(model) && checkModes(body.getModes());
 }

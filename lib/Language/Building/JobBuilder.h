@@ -61,8 +61,8 @@ private:
   bool buildLanguageModel(ModuleOp module);
   bool buildBody(ModelOp model, const ast::ModelDeclaration &declaration,
                  ArrayRef<InputBinding> inputs);
-  bool chooseTrained(ModelOp model, ArrayRef<NamedRange> freeze,
-                     ArrayRef<NamedRange> trainable);
+  bool chooseTrained(ModelOp model);
+  bool checkModes(const ModeChooser &modes);
   bool checkExcluded(ModuleOp module);
 
   // JobObjectives.cpp: the loss and the metric.
@@ -116,6 +116,9 @@ private:
 
   // ParameterGroups.cpp: the groups to which parameters belong.
   bool chooseGroups(ModuleOp module);
+
+  // Layers.cpp: the layers by which learning rates fall.
+  bool chooseLayers(ModuleOp module);
 
   // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,

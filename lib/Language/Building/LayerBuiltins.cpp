@@ -1,6 +1,7 @@
 //===- LayerBuiltins.cpp - Linear, convolution, embedding, dropout --------===//
 
 #include "Building/BodyBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -286,7 +287,11 @@ static Value buildDropout(BodyBuilder &body, BuiltinCall &call) {
   Value random = tensors.create<RandomUniformOp>(
       seed, step, first, getShape(x), names::hash(call.getLayerName()),
       /*per_sample=*/true, getElementType(x));
-  return tensors.create<DropoutOp>(x, rate, random, /*training=*/false);
+  auto dropout = tensors.create<DropoutOp>(x, rate, random, /*training=*/false);
+  if (body.getModes().choose(ModalKind::dropout, call.getLayerName().str(),
+                             ModeRule::standard))
+    dropout->setAttr(kFrozenAttrName, UnitAttr::get(dropout.getContext()));
+  return dropout;
 }
 
 llvm::ArrayRef<Builtin> language::getLayerBuiltins() {

@@ -2,6 +2,7 @@
 
 #include "Building/BodyBuilder.h"
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 #include "llvm/ADT/Sequence.h"
 
@@ -42,6 +43,14 @@ static Value buildBatchNorm(BodyBuilder &body, BuiltinCall &call) {
   auto norm = body.getTensors().create<BatchNormOp>(
       x, scale, bias, mean, variance, llvm::APFloat(epsilon),
       llvm::APFloat(1 - momentum), /*unbiased=*/true, /*training=*/false);
+  SmallVector<std::string> names{layer.str()};
+  for (StringRef operand : {"weight", "bias", "running_mean", "running_var"})
+    names.push_back((layer + "." + operand).str());
+  if (body.getModes().choose(ModalKind::batch_norm, names,
+                             ModeRule::standard)) {
+    norm->setAttr(kFrozenAttrName, UnitAttr::get(norm.getContext()));
+    return norm.getResult();
+  }
   body.replaceStatistic(mean, norm.getNewMean());
   body.replaceStatistic(variance, norm.getNewVariance());
   return norm.getResult();

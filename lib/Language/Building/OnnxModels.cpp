@@ -1,6 +1,7 @@
 //===- OnnxModels.cpp - Builds models from ONNX files ---------------------===//
 
 #include "Building/JobBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/Notes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -68,10 +69,10 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
     return false;
   importOptions.microBatch = info.job.getMicroBatch();
   importOptions.addsForwardOfTwo = info.job.microBatches > 1;
-  for (const NamedRange &pattern : info.freeze)
-    importOptions.freeze.push_back(pattern.name);
-  for (const NamedRange &pattern : info.trainable)
-    importOptions.trainable.push_back(pattern.name);
+  importOptions.freeze = getNames(info.freeze);
+  importOptions.trainable = getNames(info.trainable);
+  importOptions.evaluationMode = getNames(info.evaluationMode);
+  importOptions.trainingMode = getNames(info.trainingMode);
   importOptions.freshInitialization = info.freshInitialization;
   for (const auto &[position, port] : llvm::enumerate(ports)) {
     const FieldInfo &field = *boundFields[position];
@@ -197,10 +198,14 @@ bool JobBuilder::bindDropoutRate(ModelOp model) {
   if (info.modelHyperParameters.empty())
     return true;
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
-  SmallVector<DropoutOp> dropouts(forward.getOps<DropoutOp>());
+  SmallVector<DropoutOp> dropouts(llvm::make_filter_range(
+      forward.getOps<DropoutOp>(),
+      [](DropoutOp dropout) { return !dropout->hasAttr(kFrozenAttrName); }));
   if (dropouts.empty()) {
+    bool hasSome = !forward.getOps<DropoutOp>().empty();
     diagnostics.error(info.modelRange,
-                      "model '" + info.model->name.name + "' has no dropout",
+                      "model '" + info.model->name.name + "' has no dropout" +
+                          (hasSome ? " in training mode" : ""),
                       "leave 'dropout_rate' out");
     return false;
   }

@@ -113,13 +113,16 @@ private:
 };
 } // namespace
 
-/// Notes on each trained parameter to which groups it belongs, and checks that
-/// everything that a group names matches some of them.
+/// Notes on each trained parameter to which groups it belongs and, for adaptive
+/// clipping, which axes number its layer's outputs. Checks that everything that
+/// a group names matches some parameters.
 bool JobBuilder::chooseGroups(ModuleOp module) {
   auto takesMatrices = [](const OptimizerKind &kind) {
     return findOptimizer(kind.name)->takesMatrices;
   };
-  if (info.groups.empty() && llvm::none_of(info.job.optimizers, takesMatrices))
+  bool clips = info.job.clipsAdaptively();
+  if (info.groups.empty() && !clips &&
+      llvm::none_of(info.job.optimizers, takesMatrices))
     return true;
   GroupChooser chooser(info, diagnostics);
   for (ModelOp model : module.getOps<ModelOp>()) {
@@ -130,8 +133,11 @@ bool JobBuilder::chooseGroups(ModuleOp module) {
           *findOutput(term.loss.output, term.loss.range, forward));
     ParameterKinds kinds(model, outputs);
     for (VariableOp variable : model.getBody().getOps<VariableOp>())
-      if (variable.getTrained())
+      if (variable.getTrained()) {
         chooser.choose(variable, kinds);
+        if (clips)
+          setOutputAxes(variable, kinds.getOutputAxes(variable));
+      }
   }
   return chooser.check();
 }

@@ -9,6 +9,7 @@
 #include "Building/JobBuilder.h"
 #include "Building/ObjectiveBuilding.h"
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/Turns.h"
 
@@ -97,6 +98,7 @@ private:
   /// The symbols that variables of networks have in the whole.
   std::map<std::pair<const NetworkInfo *, std::string>, std::string> symbols;
   int64_t turn = 0; ///< the one that is being built, an index into Job::turns
+  SmallVector<ModalNode> modal; ///< nodes of all networks that have a mode
   SmallVector<Value> results;
   SmallVector<Attribute> resultNames;
 };
@@ -268,9 +270,7 @@ bool TurnsBuilder::buildOfLanguage(Network &network,
   network.model = ModelOp::create(
       atEnd, job.diagnostics.getLocation(job.context, declaration.name.range),
       declaration.name.name, job.getCopies(0));
-  return job.buildBody(network.model, declaration, bindings) &&
-         job.chooseTrained(network.model, network.info->freeze,
-                           network.info->trainable);
+  return job.buildBody(network.model, declaration, bindings);
 }
 
 bool TurnsBuilder::importNetwork(Network &network,
@@ -286,10 +286,10 @@ bool TurnsBuilder::importNetwork(Network &network,
   options.modelName = network.info->declaration->name.name;
   options.constants = job.options.constants;
   options.microBatch = info.getNetworkBatch();
-  for (const NamedRange &pattern : network.info->freeze)
-    options.freeze.push_back(pattern.name);
-  for (const NamedRange &pattern : network.info->trainable)
-    options.trainable.push_back(pattern.name);
+  options.freeze = getNames(info.freeze);
+  options.trainable = getNames(info.trainable);
+  options.evaluationMode = getNames(info.evaluationMode);
+  options.trainingMode = getNames(info.trainingMode);
   options.freshInitialization = network.info->freshInitialization;
   for (auto [index, port] : llvm::enumerate(ports)) {
     std::optional<SmallVector<int64_t>> shape =
@@ -316,6 +316,10 @@ bool TurnsBuilder::buildNetwork(Network &network,
   job.sizes.clear();
   for (const auto &dim : network.info->dims)
     job.sizes[dim.getKey()] = dim.getValue();
+  info.freeze = network.info->freeze;
+  info.trainable = network.info->trainable;
+  info.evaluationMode = network.info->evaluationMode;
+  info.trainingMode = network.info->trainingMode;
   bool ok = network.info->declaration->onnx
                 ? importNetwork(network, call, arguments)
                 : buildOfLanguage(network, call, arguments);
@@ -336,6 +340,10 @@ bool TurnsBuilder::adoptVariables(Network &network) {
     });
   };
   auto owner = llvm::find_if(info.turns, isTrainedIn);
+  for (ModalNode &node : getModalNodes(network.model)) {
+    modal.push_back(node);
+    modal.back().name = name + "." + node.name;
+  }
   OpBuilder atVariables(forward);
   for (VariableOp variable : network.model.getBody().getOps<VariableOp>()) {
     std::string &symbol = symbols[{network.info, variable.getSymName().str()}];
@@ -631,6 +639,7 @@ bool TurnsBuilder::build() {
                                           ValueRange(results).getTypes()));
   forward.setResAttrsAttr(builder.getArrayAttr(resultNames));
   buildServed();
+  setModalNodes(whole, modal);
   for (Network &network : networks)
     network.model.erase();
   return true;

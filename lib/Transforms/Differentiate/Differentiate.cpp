@@ -69,8 +69,13 @@ static void declareScalars(TaskBuilder &tasks) {
     tasks.declare(
         Purpose::clip_norm, tasks.scalarType(f64, true),
         getPerCopy(tasks.scalarType(f64, true), ArrayRef(job.clipNorm)));
-  if (job.awaitsNorm())
+  if (!job.clipNorm.empty() || !job.lossScale.empty())
     tasks.declare(Purpose::clip_scale, tasks.scalarType(f64, true));
+  for (const ParameterGroup &group : job.groupsOfParameters)
+    if (llvm::is_contained(group.numbers, ParameterGroup::kClipNorm))
+      tasks.declare(
+          PurposeAttr::get(tasks.getContext(), Purpose::clip_scale, group.name),
+          tasks.scalarType(f64, true));
   if (!job.lossScale.empty())
     declareLossScale(tasks);
 }

@@ -118,12 +118,31 @@ private:
 // Values
 //===----------------------------------------------------------------------===//
 
+/// Returns whether an op reads statistics of all copies.
+static bool isOfStatistics(ReadOp read) {
+  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(
+      read, read.getVariableAttr());
+  return isArrayed(read.getType()) && variable &&
+         variable.getRole() == Role::statistics;
+}
+
+/// Reads one copy's statistics beside those of all copies. A later write for
+/// another copy then changes nothing that this copy still uses.
+static Value readForCopy(ReadOp read, int64_t copy) {
+  OpBuilder builder(read->getContext());
+  builder.setInsertionPointAfter(read);
+  return ReadOp::create(builder, read.getLoc(), getLogicalType(read.getType()),
+                        read.getVariable(), builder.getI64IntegerAttr(copy));
+}
+
 Value FunctionFuser::getForCopy(Value value, int64_t copy) {
   Value &known = valueOfCopy[{value, copy}];
   if (known)
     return known;
   Value fused = fusedOf[array.getModelOf(copy)].lookup(value);
-  if (isArrayed(fused))
+  if (auto read = fused.getDefiningOp<ReadOp>(); read && isOfStatistics(read))
+    fused = readForCopy(read, copy);
+  else if (isArrayed(fused))
     fused = UnstackOp::create(builder, fused.getLoc(),
                               getLogicalType(fused.getType()), fused, copy);
   return known = fused;

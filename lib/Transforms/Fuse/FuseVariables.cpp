@@ -107,6 +107,10 @@ static std::string describeDifference(VariableOp first, VariableOp other) {
        << (other.getTrained() ? " (trained)" : "");
   else if (getParameterGroups(other) != getParameterGroups(first))
     os << "belongs to other groups of parameters";
+  else if (getLayerDistance(other) != getLayerDistance(first))
+    os << "has another place among the layers";
+  else if (getOutputAxes(other) != getOutputAxes(first))
+    os << "has its layer's outputs along other axes";
   else if (drawn && mine != theirs && isDrawn(mine) && isDrawn(theirs))
     os << "is drawn from " << mine << " against " << theirs;
   else if (mine != theirs && (drawn || !mine || !theirs))

@@ -158,8 +158,11 @@ int64_t StepModeler::countStateBytes(VariableOp variable) const {
   for (const OptimizerKind &kind : kinds)
     most = std::max(most, findOptimizer(kind.name)->countStateElements(
                               getGivenOptions(kind), type.getShape()));
-  return most * getElementBytes(type.getElementType()) *
-         getCopies(type).value_or(1);
+  int64_t bytes = most * getElementBytes(type.getElementType());
+  if (!job.average.empty())
+    bytes += type.getNumElements() *
+             std::max<int64_t>(4, getElementBytes(type.getElementType()));
+  return bytes * getCopies(type).value_or(1);
 }
 
 void StepModeler::addParameters() {

@@ -53,8 +53,10 @@ Value hfta::readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy,
   return step.to(f64) - read(tasks, getState(tasks, kSkippedSteps), copy, only);
 }
 
-Expression hfta::buildLossScale(TaskBuilder &tasks, const Expression &squares,
-                                const Expression &clip) {
+Expression
+hfta::buildLossScale(TaskBuilder &tasks, const Expression &squares,
+                     const Expression &clip,
+                     function_ref<void(const LossScaling &scaling)> useOld) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   VariableOp scaleState = getState(tasks, kFactor),
              goodState = getState(tasks, kGoodSteps),
@@ -74,8 +76,9 @@ Expression hfta::buildLossScale(TaskBuilder &tasks, const Expression &squares,
   Expression nextScale = isFinite.select(grows.select(larger, scale), smaller);
   Expression nextSkipped = isFinite.select(skipped, skipped + 1.0);
 
-  Expression result =
-      isFinite.select(clip / scale, std::numeric_limits<double>::quiet_NaN());
+  LossScaling scaling = {scale, isFinite};
+  useOld(scaling);
+  Expression result = scaling.apply(clip);
   Expression goodSteps = grows.select(0.0, nextGood);
 
   // Results are written before the state from which they were read.

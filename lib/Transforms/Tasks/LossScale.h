@@ -29,13 +29,29 @@ Value readLossScale(TaskBuilder &tasks, Type type);
 Value readStepsTaken(TaskBuilder &tasks, std::optional<int64_t> copy,
                      DenseI64ArrayAttr only);
 
+/// How a step's gradients are unscaled.
+struct LossScaling {
+  Expression scale;    ///< the copies' present scales
+  Expression isFinite; ///< whether no gradient has overflowed
+
+  /// Returns the factor for gradients that are to be clipped by `clip`, or NaN
+  /// in a step that is skipped.
+  Expression apply(const Expression &clip) const {
+    return isFinite.select(clip / scale,
+                           std::numeric_limits<double>::quiet_NaN());
+  }
+};
+
 /// Builds the next step's scale into the task `clip`. `squares` is the sum of
 /// the squares of all gradients, which are still scaled, and `clip` is the
 /// factor that clips unscaled gradients; both are scalars in f64, one per copy.
 /// Returns the factor by which gradients are multiplied, or NaN where `squares`
-/// isn't finite: then the step leaves the copy unchanged.
-Expression buildLossScale(TaskBuilder &tasks, const Expression &squares,
-                          const Expression &clip);
+/// isn't finite: then the step leaves the copy unchanged. `useOld` is called
+/// before the scale changes, and may write other factors.
+Expression
+buildLossScale(TaskBuilder &tasks, const Expression &squares,
+               const Expression &clip,
+               function_ref<void(const LossScaling &scaling)> useOld);
 
 /// Returns whether a step with this factor for gradients changes the copy.
 inline Expression isTaken(const Expression &clipScale) {

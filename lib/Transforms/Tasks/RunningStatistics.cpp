@@ -11,6 +11,7 @@
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
+#include "Tasks/CopyUses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -24,8 +25,10 @@ public:
   StatisticsFinder(TaskBuilder &tasks, Block &step) : tasks(tasks), step(step) {
     for (auto write : step.getOps<WriteOp>()) {
       VariableOp variable = tasks.lookup(write.getVariable());
-      if (variable.getRole() == Role::statistics)
-        variables.insert(variable);
+      if (variable.getRole() != Role::statistics)
+        continue;
+      variables.insert(variable);
+      writes[variable].push_back(write);
     }
   }
 
@@ -42,9 +45,17 @@ public:
   SmallVector<ReadOp> ofForward;
 
 private:
-  template <typename AccessOp>
-  bool isOfStatistic(AccessOp access) const {
-    return variables.contains(tasks.lookup(access.getVariable()));
+  bool isOfStatistic(WriteOp write) const {
+    return variables.contains(tasks.lookup(write.getVariable()));
+  }
+  /// Returns whether an op reads a statistic that may leave the forward. One
+  /// copy's statistic that only other copies' forwards write stays as it is.
+  bool isOfStatistic(ReadOp read) const {
+    VariableOp variable = tasks.lookup(read.getVariable());
+    return variables.contains(variable) &&
+           llvm::any_of(writes.lookup(variable), [&](WriteOp write) {
+             return mayAccessSameCopy(read, write);
+           });
   }
   void findFed();
   void findServing();
@@ -54,7 +65,8 @@ private:
   TaskBuilder &tasks;
   Block &step;
   DenseSet<Operation *> variables; ///< statistics that may leave the forward
-  DenseSet<Operation *> fed;       ///< ops that depend on old values
+  DenseMap<Operation *, SmallVector<WriteOp, 1>> writes; ///< those of statistics
+  DenseSet<Operation *> fed; ///< ops that depend on old values
   DenseSet<Operation *> serving;
 };
 
@@ -123,9 +135,7 @@ void StatisticsFinder::findServing() {
 bool StatisticsFinder::keepUsedByForward() {
   bool found = false;
   for (auto read : step.getOps<ReadOp>()) {
-    VariableOp variable = tasks.lookup(read.getVariable());
-    if (!variables.contains(variable) || read.use_empty() ||
-        serving.contains(read))
+    if (!isOfStatistic(read) || read.use_empty() || serving.contains(read))
       continue;
     ofForward.push_back(read);
     found = true;

@@ -1,6 +1,7 @@
 //===- TaskBuilder.cpp - Variables and functions of a program -------------===//
 
 #include "Tasks/TaskBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 
@@ -222,7 +223,7 @@ SmallVector<Value> TaskBuilder::inlineBody(func::FuncOp function,
     Operation *clone = builder.clone(op, mapping);
     auto modal = dyn_cast<ModalOpInterface>(clone);
     if (modal && training)
-      modal.setTraining(*training);
+      modal.setTraining(*training && !clone->hasAttr(kFrozenAttrName));
   }
   return results;
 }

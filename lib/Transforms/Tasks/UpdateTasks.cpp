@@ -1,7 +1,7 @@
-//===- UpdateTasks.cpp - Tasks init, norm, clip, update and report --------===//
+//===- UpdateTasks.cpp - Tasks norm, update and report --------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ParameterKinds.h"
-#include "Hfta/Dialect/Hfta/IR/Turns.h"
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Tasks/LossScale.h"
@@ -10,139 +10,8 @@
 #include "Tasks/TaskBuilder.h"
 #include "llvm/ADT/SmallBitVector.h"
 
-#include <map>
-
 using namespace mlir;
 using namespace mlir::hfta;
-
-//===----------------------------------------------------------------------===//
-// init
-//===----------------------------------------------------------------------===//
-
-/// Returns the type in which an initial value is computed before it is stored.
-static FloatType getDrawnType(VariableOp variable) {
-  return atLeastF32(cast<FloatType>(variable.getTensorType().getElementType()));
-}
-
-/// Draws uniform numbers by the copy's seed, with the variable's name as a key.
-static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
-  OpBuilder &builder = tasks.getBuilder();
-  RankedTensorType type = variable.getTensorType();
-  Value zero = tasks.splat({}, builder.getI64Type(), 0);
-  std::string stream = variable.getOwnName() + suffix.str();
-  return RandomUniformOp::create(
-      builder, variable.getLoc(), tasks.read(Purpose::seed, variable.getCopy()),
-      zero, zero, type.getShape(), names::hash(stream),
-      /*per_sample=*/false, getDrawnType(variable));
-}
-
-static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
-                         UniformAttr range) {
-  OpBuilder &builder = tasks.getBuilder();
-  RankedTensorType type = variable.getTensorType();
-  double low = range.getLow().getValueAsDouble();
-  double high = range.getHigh().getValueAsDouble();
-  Location loc = variable.getLoc();
-  Value uniform = draw(tasks, variable, "");
-  Value scaled = MulOp::create(
-      builder, loc, uniform,
-      tasks.splat(type.getShape(), getDrawnType(variable), high - low));
-  return AddOp::create(
-      builder, loc, scaled,
-      tasks.splat(type.getShape(), getDrawnType(variable), low));
-}
-
-static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
-                        NormalAttr parameters) {
-  auto drawAs = [&](StringRef suffix) {
-    return Expression(tasks.getBuilder(), variable.getLoc(),
-                      draw(tasks, variable, suffix));
-  };
-  Expression u = drawAs(""), v = drawAs("/angle");
-  return makeNormal(u, v) * parameters.getDeviation().getValueAsDouble() +
-         parameters.getMean().getValueAsDouble();
-}
-
-/// Returns the block whose task initializes a variable, which is the first one
-/// for a variable that belongs to no block.
-static int64_t getInitBlock(VariableOp variable) {
-  return std::max<int64_t>(static_cast<int64_t>(variable.getBlock()), 0);
-}
-
-/// Moves initial elements from the variable to a constant, from which init
-/// copies them. Elements that are equal for all copies are stored once.
-static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
-                                 ElementsAttr elements) {
-  RankedTensorType type = variable.getTensorType();
-  auto dense = dyn_cast<DenseElementsAttr>(elements);
-  if (dense && dense.isSplat()) {
-    Value scalar = ConstantOp::create(
-        tasks.getBuilder(), variable.getLoc(),
-        DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()),
-                               ArrayRef(dense.getSplatValue<Attribute>())));
-    return tasks.broadcastScalar(scalar, type.getShape());
-  }
-  bool perCopy =
-      cast<ShapedType>(elements.getType()).getRank() != type.getRank();
-  VariableOp constant = tasks.declare(
-      PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
-                         Purpose::initial),
-      perCopy ? type : getLogicalType(type), elements);
-  constant.setBlock(getInitBlock(variable));
-  return tasks.read(constant);
-}
-
-static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
-  RankedTensorType type = variable.getTensorType();
-  Attribute initial = variable.getInitial().value_or(Attribute());
-  if (auto range = dyn_cast_or_null<UniformAttr>(initial))
-    return tasks.castTo(drawUniform(tasks, variable, range),
-                        type.getElementType());
-  if (auto parameters = dyn_cast_or_null<NormalAttr>(initial))
-    return tasks.castTo(drawNormal(tasks, variable, parameters),
-                        type.getElementType());
-  if (auto elements = dyn_cast_or_null<ElementsAttr>(initial))
-    return readInitialElements(tasks, variable, elements);
-  return tasks.splat(type.getShape(), type.getElementType(), 0.0);
-}
-
-/// Returns whether init writes the variable. Gradients and optimizer state
-/// begin as the zeros that new memory contains, so that a program that only
-/// infers never touches them.
-static bool isWrittenByInit(VariableOp variable) {
-  switch (variable.getRole()) {
-  case Role::parameter:
-  case Role::statistics:
-    return true;
-  case Role::gradient:
-  case Role::moment:
-  case Role::optimizer_state:
-  case Role::curvature:
-    return variable.getInitial().has_value();
-  default:
-    return false;
-  }
-}
-
-void hfta::buildInitTasks(TaskBuilder &tasks) {
-  std::map<int64_t, SmallVector<VariableOp>> variablesOfBlock;
-  for (auto variable : tasks.getModule().getOps<VariableOp>())
-    if (isWrittenByInit(variable))
-      variablesOfBlock[getInitBlock(variable)].push_back(variable);
-  for (auto &[block, variables] : variablesOfBlock) {
-    tasks.startTask(parts::kInit, block);
-    for (VariableOp variable : variables) {
-      tasks.write(getInitialValue(tasks, variable), variable);
-      Attribute initial = variable.getInitial().value_or(Attribute());
-      if (isa_and_nonnull<ElementsAttr>(initial))
-        variable.removeInitialAttr();
-    }
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// norm and update
-//===----------------------------------------------------------------------===//
 
 namespace {
 /// Reads each scalar of a task only once, so that values computed from it are
@@ -230,7 +99,22 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
   tasks.write(tasks.sumAll(square), norm, leaf.copy);
 }
 
+/// Returns the variable that holds the factor by which a parameter's gradient
+/// is multiplied, or null: that of the last group that limits norms, or else
+/// that of the job. Each group's factor also divides by the loss scale.
+static VariableOp findClipScale(TaskBuilder &tasks, VariableOp variable) {
+  const ParameterGroup *group =
+      findGroupWith(tasks.getJob(), variable, ParameterGroup::kClipNorm);
+  return tasks.getVariables().lookup(Purpose::clip_scale,
+                                     group ? group->name : "");
+}
+
 namespace {
+/// The limits of adaptive clipping, as f64 scalars.
+struct AdaptiveClip {
+  Expression factor, eps;
+};
+
 /// The update of one trained variable by one kind of optimizer, for the copies
 /// that have this kind.
 class Update {
@@ -248,13 +132,19 @@ public:
     for (StringRef name : {precision.gradients, precision.state})
       computed = getWider(computed, tasks.getFloatType(name));
     parameter = tasks.castTo(read(variable), computed);
+    std::optional<AdaptiveClip> adaptive = findAdaptiveClip();
     gradient = readGradient(tasks, leaf, block, scalars, computed,
-                            /*isReduced=*/false);
-    if (tasks.getJob().awaitsNorm()) {
+                            /*isReduced=*/adaptive.has_value());
+    if (VariableOp factor = findClipScale(tasks, variable)) {
       Value scale = tasks.broadcastScalar(
-          tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());
+          tasks.castTo(scalars.read(factor, leaf.copy), computed),
+          type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
     }
+    if (adaptive)
+      clipAdaptively(*adaptive);
+    if (findNumber(Job::kClipValue))
+      clipElements();
     findCounts();
     updateParameter();
     for (VariableOp written : getGradients(tasks, variable, block))
@@ -316,8 +206,9 @@ private:
   }
   /// Writes a variable's new value in its stored type. The old value stays in a
   /// step that a copy skips, because its gradients have overflowed, and where
-  /// no term of the loss that reaches the parameter counts.
-  void change(VariableOp changed, Value value) {
+  /// no term of the loss that reaches the parameter counts. Returns what is
+  /// written.
+  Value change(VariableOp changed, Value value) {
     RankedTensorType type = changed.getTensorType();
     Value next = tasks.castTo(value, type.getElementType());
     if (counts) {
@@ -330,32 +221,113 @@ private:
       next = isTaken(scale).fill(type.getShape()).select(scale.at(next), now);
     }
     tasks.write(next, changed, leaf.copy, scalars.getOnly());
+    return next;
   }
   Value readHyperParameter(StringRef name) {
     return scalars.read(
         tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
   }
-  /// Returns the last group of the parameter that gives a number of this name,
-  /// or null.
   const ParameterGroup *findGroup(StringRef number) {
+    return findGroupWith(tasks.getJob(), variable, number);
+  }
+  /// Returns the name of the hyper-parameter that holds a number of the
+  /// parameter's last group that gives it, or else of the job; nothing if
+  /// neither gives it.
+  std::optional<std::string> findNumber(StringRef number) {
+    if (const ParameterGroup *group = findGroup(number))
+      return group->makeName(number);
+    if (tasks.getJob().findHyperParameter(number))
+      return number.str();
+    return std::nullopt;
+  }
+  /// Reads a number that findNumber finds, as an f64 scalar.
+  Expression readNumber(StringRef number) {
+    return Expression(builder, variable.getLoc(),
+                      readHyperParameter(*findNumber(number)))
+        .to(builder.getF64Type());
+  }
+
+  /// Returns the limits of adaptive clipping, unless the last group that says
+  /// something about it ends it.
+  std::optional<AdaptiveClip> findAdaptiveClip() {
     for (int64_t index : llvm::reverse(getParameterGroups(variable))) {
       const ParameterGroup &group = tasks.getJob().groupsOfParameters[index];
-      if (llvm::is_contained(group.numbers, number))
-        return &group;
+      if (group.endsAdaptiveClip)
+        return std::nullopt;
+      if (llvm::is_contained(group.numbers, Job::kClipFactor))
+        break;
     }
-    return nullptr;
+    if (!findNumber(Job::kClipFactor))
+      return std::nullopt;
+    return AdaptiveClip{readNumber(Job::kClipFactor),
+                        readNumber(Job::kClipEps)};
   }
-  /// Reads the step's learning rate, times the scale that a group gives.
+  /// Limits the norm of each row of the gradient to a share of the norm of the
+  /// parameter's row, as A. Brock et al., "High-performance large-scale image
+  /// recognition without normalization", 2021. A row has the weights of one
+  /// output of the layer; a vector is one row. Norms are added up in f64.
+  void clipAdaptively(const AdaptiveClip &clip) {
+    constexpr double kLeastNorm = 1e-6;
+    ArrayRef<int64_t> shape = variable.getTensorType().getShape();
+    SmallVector<int64_t> axes =
+        getOtherAxes(shape.size(), getOutputAxes(variable));
+    Expression own(builder, variable.getLoc(), gradient);
+    auto takeNorms = [&](const Expression &tensor) {
+      Expression wide = tensor.to(builder.getF64Type());
+      return (wide * wide).sum(axes).apply<SqrtOp>();
+    };
+    Expression norms = takeNorms(own);
+    ArrayRef<int64_t> rows = norms.getShape();
+    Expression most =
+        takeNorms(own.at(parameter)).apply<MaxOp>(clip.eps.fill(rows)) *
+        clip.factor.fill(rows);
+    Expression floor = norms.at(norms.splat(kLeastNorm));
+    Expression scale = norms.compare(ComparePredicate::less, most)
+                           .select(1.0, most / norms.apply<MaxOp>(floor));
+    gradient = own * scale.to(computed).repeat(shape, axes);
+  }
+  /// Limits the magnitude of each element of the gradient. NaN stays NaN.
+  void clipElements() {
+    Expression own(builder, variable.getLoc(), gradient);
+    Expression most = readNumber(Job::kClipValue)
+                          .to(computed)
+                          .fill(variable.getTensorType().getShape());
+    Expression limited =
+        own.compare(ComparePredicate::greater, most).select(most, own);
+    gradient =
+        own.compare(ComparePredicate::less, -most).select(-most, limited);
+  }
+
+  /// Returns the factor of the rate that follows from the parameter's layer:
+  /// `layer_decay` to the power of the number of layers after it. Its
+  /// multiplications depend on this number alone.
+  std::optional<Expression> readLayerScale() {
+    int64_t distance = getLayerDistance(variable);
+    if (distance == 0 || !tasks.getJob().findHyperParameter(Job::kLayerDecay))
+      return std::nullopt;
+    Expression power = readNumber(Job::kLayerDecay);
+    std::optional<Expression> scale;
+    for (; distance > 0; distance /= 2) {
+      if (distance % 2 == 1)
+        scale = scale ? *scale * power : power;
+      if (distance > 1)
+        power = power * power;
+    }
+    return scale;
+  }
+  /// Reads the step's learning rate, times the scales that a group and the
+  /// parameter's layer give.
   Value readRate() {
     const ParameterGroup *own = findGroup("lr");
     Value rate = own ? readHyperParameter(own->makeName("lr"))
                      : scalar(Purpose::learning_rate);
-    const ParameterGroup *group = findGroup(ParameterGroup::kRateScale);
-    if (!group)
-      return rate;
-    Value scale =
-        readHyperParameter(group->makeName(ParameterGroup::kRateScale));
-    return MulOp::create(builder, variable.getLoc(), rate, scale);
+    if (const ParameterGroup *group = findGroup(ParameterGroup::kRateScale))
+      rate = MulOp::create(
+          builder, variable.getLoc(), rate,
+          readHyperParameter(group->makeName(ParameterGroup::kRateScale)));
+    if (std::optional<Expression> scale = readLayerScale())
+      rate = MulOp::create(builder, variable.getLoc(), rate, *scale);
+    return rate;
   }
   /// Reads how many updates have come before this one.
   Value readUpdates() {
@@ -395,10 +367,41 @@ private:
     auto update = OptimizerUpdateOp::create(
         builder, variable.getLoc(), builder.getStringAttr(optimizer.name),
         builder.getStrArrayAttr(given), inputs);
-    change(variable, update.getOutputs().front());
+    Value written = change(variable, update.getOutputs().front());
     for (auto [state, value] :
          llvm::zip_equal(states, update.getOutputs().drop_front()))
       change(state, value);
+    if (const AverageInfo *average = findAverage(tasks.getJob().average))
+      updateAverage(*average, written);
+  }
+
+  /// Moves the average of the parameter towards its new value, in f32 or the
+  /// parameter's wider type. Up to `start` updates, and in the next one, the
+  /// average is the parameter itself; then every `every`-th update counts.
+  void updateAverage(const AverageInfo &average, Value written) {
+    FloatType type = atLeastF32(stored);
+    ArrayRef<int64_t> shape = variable.getTensorType().getShape();
+    VariableOp state = tasks.declareOf(
+        variable, Purpose::state, kAverageState,
+        RankedTensorType::get(shape, type,
+                              variable.getTensorType().getEncoding()),
+        variable.getBlock());
+    addOwner(state);
+    auto number = [&](StringRef name) {
+      return readNumber((kAveragePrefix + name).str());
+    };
+    Expression done(builder, variable.getLoc(), readScalar("step"));
+    Expression after = done.to(builder.getF64Type()) - number("start");
+    Expression every = number("every");
+    Expression count = (after / every).apply<FloorOp>();
+    Expression isFirst = after.compare(ComparePredicate::less, 0.5);
+    Expression isDue = (count * every).compare(ComparePredicate::equal, after);
+    Expression weight = average.buildWeight(isFirst.select(1.0, count), number);
+    Expression now(builder, variable.getLoc(), tasks.castTo(written, type));
+    Expression old = now.at(read(state));
+    Expression moved = old + weight.to(type).fill(shape) * (now - old);
+    Expression next = isDue.fill(shape).select(moved, old);
+    change(state, isFirst.fill(shape).select(now, next));
   }
 
   TaskBuilder &tasks;
@@ -416,44 +419,6 @@ private:
   Value counts;
 };
 } // namespace
-
-/// Computes the factor of PyTorch's clip_grad_norm_: limit / (norm of all
-/// gradients + 1e-6), at most 1. NaN stays NaN. An infinite limit means no
-/// clipping, even if the norm overflows.
-static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
-  Expression limit = squares.at(tasks.read(Purpose::clip_norm));
-  Expression norm = squares.apply<SqrtOp>();
-  if (!tasks.getJob().lossScale.empty())
-    norm = norm / squares.at(readLossScale(tasks, norm.getElementType()));
-  Expression scale = limit / (norm + 1e-6);
-  scale = scale.compare(ComparePredicate::greater, 1.0).select(1.0, scale);
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  return limit.compare(ComparePredicate::equal, kNone).select(1.0, scale);
-}
-
-/// Builds the clip task. Squares are added up in the order of the parameters.
-void hfta::buildClipTask(TaskBuilder &tasks, int64_t turn) {
-  const Job &job = tasks.getJob();
-  tasks.startTask(parts::kClip, turn);
-  OpBuilder &builder = tasks.getBuilder();
-  Location loc = tasks.getLoc();
-  Value sum;
-  for (auto variable : tasks.getModule().getOps<VariableOp>()) {
-    VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
-    if (!norm || (turn >= 0 && getTurn(variable) != job.turns[turn].name))
-      continue;
-    Value square = tasks.read(norm);
-    sum = sum ? AddOp::create(builder, loc, sum, square) : square;
-  }
-  if (!sum) // all parameters are frozen
-    sum = tasks.splat({}, builder.getF64Type(), 0);
-  Expression squares(builder, loc, sum);
-  Expression scale =
-      job.clipNorm.empty() ? squares.splat(1.0) : buildClip(tasks, squares);
-  if (!job.lossScale.empty())
-    scale = buildLossScale(tasks, squares, scale);
-  tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
-}
 
 /// Builds the mean of a step's losses, or of one term of them, and writes it.
 /// Without a sum of weights, the loss is already divided.

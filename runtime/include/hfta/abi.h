@@ -45,7 +45,9 @@
   M(s, shape)                                                                  \
   M(s, rank)                                                                   \
   M(s, flags)                                                                  \
-  M(s, bytes) M(s, copy) M(s, training_rule) M(s, places) M(s, groups)
+  M(s, bytes)                                                                  \
+  M(s, copy) M(s, training_rule) M(s, places) M(s, groups)                     \
+      M(s, layer_distance) M(s, average)
 #define HFTA_ABI_BINDING(M, s)                                                 \
   M(s, segment)                                                                \
   M(s, in_slabs)                                                               \
@@ -150,6 +152,7 @@
   M(s, skipped)                                                                \
   M(s, retried)                                                                \
   M(s, kept) M(s, accumulations) M(s, loss_scale) M(s, skipped_steps)
+#define HFTA_ABI_MODAL_NODE(M, s) M(s, name) M(s, copies) M(s, kind) M(s, rule)
 #define HFTA_ABI_LOSS_TERM(M, s)                                               \
   M(s, name) M(s, loss) M(s, weight) M(s, loss_sum) M(s, loss_weight)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
@@ -240,9 +243,10 @@
   M(s, output_count)                                                           \
   M(s, setting_count)                                                          \
   M(s, loss_term_count)                                                        \
-  M(s, reserved)                                                               \
+  M(s, modal_node_count)                                                       \
   M(s, roles)                                                                  \
   M(s, loss_terms)                                                             \
+  M(s, modal_nodes)                                                            \
   M(s, models)                                                                 \
   M(s, model_of_copy)                                                          \
   M(s, arena_bytes)                                                            \
@@ -282,6 +286,7 @@
   STRUCT(hfta_port, HFTA_ABI_PORT)                                             \
   STRUCT(hfta_roles, HFTA_ABI_ROLES)                                           \
   STRUCT(hfta_loss_term, HFTA_ABI_LOSS_TERM)                                   \
+  STRUCT(hfta_modal_node, HFTA_ABI_MODAL_NODE)                                 \
   STRUCT(hfta_export_template, HFTA_ABI_EXPORT_TEMPLATE)                       \
   STRUCT(hfta_model, HFTA_ABI_MODEL)                                           \
   STRUCT(hfta_search_setting, HFTA_ABI_SEARCH_SETTING)                         \

@@ -167,7 +167,38 @@ typedef struct hfta_tensor {
   /// The groups of parameters to which a parameter belongs, as names with
   /// commas; NULL: none.
   const char *groups;
+  /// The number of layers after its own: its rate is multiplied by the job's
+  /// `layer_decay` to this power.
+  int32_t layer_distance;
+  uint32_t average; ///< 1 + the index of the tensor that holds a parameter's
+                    ///< running average, of the same or a wider type; 0: none
 } hfta_tensor;
+
+/// The rules that decide in which mode training computes a node; training.h
+/// lists them.
+typedef enum hfta_mode_rule {
+#define HFTA_MODE_RULE(identifier, number, evaluation, word, text)             \
+  HFTA_MODE_##identifier = number,
+  HFTA_MODE_RULES
+#undef HFTA_MODE_RULE
+} hfta_mode_rule;
+
+/// The kinds of nodes that have a mode; training.h lists them.
+typedef enum hfta_modal_kind {
+#define HFTA_MODAL_KIND(identifier, number, word, one, many)                   \
+  HFTA_MODAL_##identifier = number,
+  HFTA_MODAL_KINDS
+#undef HFTA_MODAL_KIND
+} hfta_modal_kind;
+
+/// A batch normalization or dropout, for `info`.
+typedef struct hfta_modal_node {
+  const char *name;
+  const char *copies; ///< the only copies that have it, as "copies 0, 2"; NULL:
+                      ///< all have it
+  uint32_t kind;      ///< hfta_modal_kind
+  uint32_t rule;      ///< hfta_mode_rule
+} hfta_modal_node;
 
 /// A generated function that computes one work item. The work of one copy is
 /// divided into hfta_launch.items pieces of the same kind; a call computes
@@ -642,9 +673,10 @@ typedef struct hfta_program {
   uint32_t output_count;
   uint32_t setting_count;
   uint32_t loss_term_count; ///< 0: the loss has one term without a weight
-  uint32_t reserved;
+  uint32_t modal_node_count;
   hfta_roles roles;
   const hfta_loss_term *loss_terms;
+  const hfta_modal_node *modal_nodes;
   const hfta_model *models;
   const uint32_t *model_of_copy; ///< for each copy, an index into `models`
   uint64_t arena_bytes; ///< size of a worker's arena, in which all FETCHes find

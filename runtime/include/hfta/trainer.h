@@ -102,6 +102,11 @@ typedef struct hfta_train_result {
   /// Mean losses and metrics over the test data, with `keep best` those of the
   /// best weights; NULL: not evaluated, or no metric.
   double *eval_losses, *eval_metrics;
+  /// Mean losses and metrics of the running averages of weights on the
+  /// validation data and on the test data; NULL: the program has no averages,
+  /// not evaluated, or no metric.
+  double *average_validation_losses, *average_validation_metrics;
+  double *average_eval_losses, *average_eval_metrics;
   /// The number of statistics that were skipped because they weren't finite,
   /// over all steps of this run; NULL: no preconditioner. The next two arrays
   /// count a preconditioner's inverses (hfta_update_report) in the same way.

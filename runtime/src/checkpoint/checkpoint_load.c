@@ -3,6 +3,7 @@
 #include "checkpoint/checkpoint_impl.h"
 #include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
+#include "instance/averages.h"
 #include "instance/parts.h"
 #include "instance/share_state.h"
 #include "schedule/step.h"
@@ -243,9 +244,16 @@ static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
                              char *bytes, uint64_t count) {
   const copy_file *self = argument;
   const hfta_program *program = self->load->instance->program;
+  const hfta_tensor *loaded = &program->tensors[tensor];
+  const hfta_tensor *average = self->load->instance->loads_averages
+                                   ? hfta_find_average(program, loaded)
+                                   : NULL;
   const hfta_tensor_view *view =
-      hfta_safetensors_find(self->file, program->tensors[tensor].name);
-  memcpy(bytes, (const char *)view->data + offset, count);
+      hfta_safetensors_find(self->file, (average ? average : loaded)->name);
+  if (average)
+    hfta_convert_average(loaded, average, view->data, offset, bytes, count);
+  else
+    memcpy(bytes, (const char *)view->data + offset, count);
   return HFTA_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "command_line/seats.h"
 
 #include "hfta/device.h"
+#include "instance/averages.h"
 #include "system/path.h"
 #include "training/screen.h"
 
@@ -25,6 +26,12 @@ static bool is_offered(const hfta_invocation *invocation,
     return false;
   if (option->is_of_search && !hfta_has_search(invocation))
     return false;
+  if (option->averages) {
+    bool any = false;
+    for (int64_t i = 0; i < invocation->program_count; ++i)
+      any |= hfta_program_averages(invocation->programs[i]);
+    return any;
+  }
   if (!option->spills)
     return true;
   const hfta_search *search = invocation->program->search;
@@ -283,6 +290,8 @@ int hfta_open_instance(const hfta_invocation *invocation,
       invocation, program, workload, threads, device, spill, out, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
+  if (invocation->loads_averages)
+    hfta_instance_load_averages(*out);
   const char *note = hfta_instance_store_note(*out);
   if (note && !invocation->ranks->is_silent) {
     hfta_screen_begin_output(invocation->screen);
@@ -300,7 +309,7 @@ int hfta_load_weights(const hfta_invocation *invocation,
   if (!checkpoint)
     return -1;
   hfta_status status =
-      program->validation.keeps_best
+      program->validation.keeps_best && !invocation->loads_averages
           ? hfta_checkpoint_load_best(instance, checkpoint, best_steps)
           : hfta_instance_load(instance, checkpoint);
   return status == HFTA_OK

@@ -45,6 +45,8 @@ typedef struct hfta_invocation {
   int argc;            ///< the number of arguments after the command
   char **argv;
   hfta_rank_state *ranks;
+  /// Whether weights are loaded from the running averages in checkpoints.
+  bool loads_averages;
   /// Shows the progress of simultaneous jobs; NULL: none are.
   struct hfta_screen *screen;
 } hfta_invocation;
@@ -73,6 +75,7 @@ typedef struct hfta_option {
   bool spills;       ///< offered only by programs that spill to a store
   bool is_of_seats;  ///< offered only if hfta_takes_seats
   bool is_of_search; ///< offered only if a job has a search
+  bool averages;     ///< offered only if a job has averages of weights
 } hfta_option;
 
 /// The values of options about the store of a program that spills.
@@ -123,6 +126,12 @@ typedef struct hfta_spill_arguments {
    .help = "folder in which the job's relative paths begin (default: "         \
            "the\ncurrent folder)",                                             \
    .text = (target)}
+#define HFTA_OPTION_AVERAGE(target)                                            \
+  {.name = "--average",                                                        \
+   .help = "use the running averages of the weights that the checkpoint "      \
+           "holds",                                                            \
+   .flag = (target),                                                           \
+   .averages = true}
 #define HFTA_OPTION_CHECKPOINT(target)                                         \
   {.name = "--checkpoint",                                                     \
    .argument = "DIR",                                                          \
@@ -252,6 +261,22 @@ typedef struct hfta_training_rule_words {
 
 /// Returns the words for an hfta_tensor.training_rule; "?" for unknown numbers.
 hfta_training_rule_words hfta_describe_training_rule(uint32_t rule);
+
+/// A node that has a mode, in words.
+typedef struct hfta_modal_node_words {
+  const char *kind; ///< for JSON, as "batch_norm"
+  const char *one;  ///< for text, as "batch normalization"
+  const char *rule; ///< for JSON
+  const char *text; ///< why the node is in its mode, for text
+  bool evaluation;  ///< whether training computes it in evaluation mode
+} hfta_modal_node_words;
+
+/// Returns the words for a node; "?" for unknown numbers.
+hfta_modal_node_words hfta_describe_modal_node(const hfta_modal_node *node);
+
+/// Returns the numbers `layer_decay`, one for each copy, by whose powers the
+/// rates of layers are multiplied; NULL if the job has none.
+const double *hfta_layer_decays(const hfta_program *program);
 
 /// Returns whether a tensor is a parameter of the model, not a statistic or the
 /// optimizer's state.

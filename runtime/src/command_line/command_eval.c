@@ -125,6 +125,7 @@ int hfta_command_eval(const hfta_invocation *given) {
   const hfta_option options[] = {
       HFTA_OPTION_DATA(&data_root),
       HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_AVERAGE(&own.loads_averages),
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_DEVICE(&device),
       HFTA_OPTION_SPILL_DIR(&spill),
@@ -149,6 +150,8 @@ int hfta_command_eval(const hfta_invocation *given) {
     code = hfta_choose_checkpoint(invocation, &path, &checkpoint);
   if (code < 0)
     code = hfta_check_trial(invocation, &chosen, checkpoint);
+  if (code < 0)
+    code = hfta_check_average(invocation, &chosen, checkpoint);
   if (code >= 0)
     return code;
   hfta_instance *instance = NULL;

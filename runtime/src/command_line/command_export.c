@@ -114,6 +114,7 @@ int hfta_command_export(const hfta_invocation *given) {
        .text = &path,
        .required = true},
       HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_AVERAGE(&own.loads_averages),
       HFTA_OPTION_SPILL_DIR(&spill),
       HFTA_OPTION_IO_THREADS(&spill),
   };
@@ -125,6 +126,8 @@ int hfta_command_export(const hfta_invocation *given) {
     code = hfta_choose_checkpoint(invocation, &folder, &checkpoint);
   if (code < 0)
     code = hfta_check_trial(invocation, &chosen, checkpoint);
+  if (code < 0)
+    code = hfta_check_average(invocation, &chosen, checkpoint);
   if (code >= 0)
     return code;
   bool is_trial = hfta_chooses_trial(&chosen);

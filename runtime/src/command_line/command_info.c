@@ -8,6 +8,7 @@
 #include "command_line/trials/search_commands.h"
 #include "data/division.h"
 #include "hfta/pool.h"
+#include "instance/averages.h"
 #include "workload/defaults.h"
 #include "workload/memory_plan.h"
 #include "workload/share.h"
@@ -42,6 +43,10 @@ static void print_validation(const hfta_program *program) {
            "of the host's memory\n",
            own->by_metric ? program->metric : "loss",
            (double)hfta_best_weights_bytes(program) / (1 << 20));
+  if (hfta_program_averages(program))
+    printf("evaluates the averages of weights, which take the places of "
+           "weights kept in %.1f MiB of the host's memory\n",
+           (double)hfta_averages_bytes(program) / (1 << 20));
   if (own->minutes > 0)
     printf("ends after %g minutes\n", own->minutes);
 }
@@ -89,6 +94,25 @@ static void print_tensor(const hfta_tensor *tensor) {
     printf(", only of copy %d", (int)tensor->copy);
 }
 
+/// Prints the factor of a trained parameter's learning rate that follows from
+/// its layer, as a power of `layer_decay` if copies differ.
+static void print_layer_rate(const hfta_program *program,
+                             const hfta_tensor *tensor) {
+  const double *decays = hfta_layer_decays(program);
+  if (!decays)
+    return;
+  double scale = 1;
+  for (int32_t i = 0; i < tensor->layer_distance; ++i)
+    scale *= decays[0];
+  bool differ = false;
+  for (int64_t copy = 1; copy < program->copies; ++copy)
+    differ |= decays[copy] != decays[0];
+  if (differ && tensor->layer_distance > 0)
+    printf(", rate times layer_decay^%d", (int)tensor->layer_distance);
+  else
+    printf(", rate times %g", scale);
+}
+
 /// Prints the trained, or the frozen, parameters.
 static void print_tensors(const hfta_program *program, bool trained) {
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
@@ -101,6 +125,8 @@ static void print_tensors(const hfta_program *program, bool trained) {
       printf(": %s", hfta_describe_training_rule(tensor->training_rule).text);
     if (tensor->groups)
       printf(", in group %s", tensor->groups);
+    if (trained)
+      print_layer_rate(program, tensor);
     printf("\n");
   }
 }
@@ -142,6 +168,20 @@ static void print_parameters(const hfta_program *program) {
   print_range("frozen", frozen);
   printf("\n");
   print_tensors(program, false);
+}
+
+/// Prints the batch normalizations and dropouts, and the modes in which a
+/// training computes them.
+static void print_modes(const hfta_program *program) {
+  if (program->modal_node_count > 0)
+    printf("modes in training\n");
+  for (uint32_t i = 0; i < program->modal_node_count; ++i) {
+    const hfta_modal_node *node = &program->modal_nodes[i];
+    hfta_modal_node_words words = hfta_describe_modal_node(node);
+    printf("  %s  %s, %s mode: %s%s%s\n", node->name, words.one,
+           words.evaluation ? "evaluation" : "training", words.text,
+           node->copies ? ", only of " : "", node->copies ? node->copies : "");
+  }
 }
 
 /// Prints the state of a preconditioner, as far as checkpoints have it.
@@ -291,6 +331,7 @@ static int tell(const hfta_invocation *invocation, int64_t given, bool json,
   print_job(invocation->arrays);
   print_hyper_parameters(program);
   print_parameters(program);
+  print_modes(program);
   print_curvature(program);
   print_memory(program, (int)threads);
   print_device(program);

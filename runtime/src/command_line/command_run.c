@@ -505,6 +505,7 @@ int hfta_command_run(const hfta_invocation *given) {
       HFTA_OPTION_TRIAL(&chosen),
       HFTA_OPTION_FOLD(&chosen),
       HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_AVERAGE(&own.loads_averages),
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_SPILL_DIR(&spill),
       HFTA_OPTION_IO_THREADS(&spill),
@@ -519,6 +520,8 @@ int hfta_command_run(const hfta_invocation *given) {
     code = hfta_choose_checkpoint(invocation, &path, &checkpoint);
   if (code < 0)
     code = hfta_check_trial(invocation, &chosen, checkpoint);
+  if (code < 0)
+    code = hfta_check_average(invocation, &chosen, checkpoint);
   bool is_trial = hfta_chooses_trial(&chosen);
   if (code < 0 && is_trial)
     code = invocation->program->search->commands->choose(invocation, &chosen,

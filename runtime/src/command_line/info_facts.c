@@ -3,6 +3,8 @@
 #include "command_line/command.h"
 #include "hfta/tensor_view.h"
 
+#include <string.h>
+
 const char *hfta_segment_role_name(uint32_t role) {
   static const char *const names[] = {
       "constants", "parameters", "gradients", "optimizer_state", "statistics",
@@ -27,6 +29,41 @@ hfta_training_rule_words hfta_describe_training_rule(uint32_t rule) {
   default:
     return (hfta_training_rule_words){"?", "?"};
   }
+}
+
+hfta_modal_node_words hfta_describe_modal_node(const hfta_modal_node *node) {
+  hfta_modal_node_words words = {"?", "?", "?", "?", false};
+  switch (node->kind) {
+#define HFTA_MODAL_KIND(identifier, number, word, one_text, many)              \
+  case number:                                                                 \
+    words.kind = word;                                                         \
+    words.one = one_text;                                                      \
+    break;
+    HFTA_MODAL_KINDS
+#undef HFTA_MODAL_KIND
+  default:
+    break;
+  }
+  switch (node->rule) {
+#define HFTA_MODE_RULE(identifier, number, is_evaluation, word, why)           \
+  case number:                                                                 \
+    words.rule = word;                                                         \
+    words.text = why;                                                          \
+    words.evaluation = is_evaluation;                                          \
+    break;
+    HFTA_MODE_RULES
+#undef HFTA_MODE_RULE
+  default:
+    break;
+  }
+  return words;
+}
+
+const double *hfta_layer_decays(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
+    if (strcmp(program->hyper_parameters[i].name, "layer_decay") == 0)
+      return program->hyper_parameters[i].values;
+  return NULL;
 }
 
 /// Adds the elements of `times` tensors to the trained or the frozen ones.

@@ -159,6 +159,8 @@ static void put_parameters(hfta_json_writer *writer,
         hfta_describe_training_rule(tensor->training_rule).word);
     if (tensor->groups)
       hfta_json_put_string(writer, "groups", tensor->groups);
+    if (hfta_layer_decays(program))
+      hfta_json_put_integer(writer, "layer_distance", tensor->layer_distance);
     hfta_json_put_boolean(writer, "shared",
                           (tensor->flags & HFTA_TENSOR_SHARED) != 0);
     if (tensor->copy >= 0)
@@ -167,6 +169,25 @@ static void put_parameters(hfta_json_writer *writer,
   }
   hfta_json_end_array(writer);
   hfta_json_end_object(writer);
+}
+
+static void put_modes(hfta_json_writer *writer, const hfta_program *program) {
+  hfta_json_key(writer, "modes");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->modal_node_count; ++i) {
+    const hfta_modal_node *node = &program->modal_nodes[i];
+    hfta_modal_node_words words = hfta_describe_modal_node(node);
+    hfta_json_begin_object(writer);
+    hfta_json_put_string(writer, "name", node->name);
+    hfta_json_put_string(writer, "kind", words.kind);
+    hfta_json_put_string(writer, "mode",
+                         words.evaluation ? "evaluation" : "training");
+    hfta_json_put_string(writer, "rule", words.rule);
+    if (node->copies)
+      hfta_json_put_string(writer, "copies", node->copies);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
 }
 
 /// Writes the state of a preconditioner, as far as checkpoints have it.
@@ -448,6 +469,7 @@ hfta_status hfta_write_info_json(const hfta_program *const *arrays, int threads,
   put_job(&writer, program);
   put_copies(&writer, program);
   put_parameters(&writer, program);
+  put_modes(&writer, program);
   put_curvature(&writer, program);
   put_memory(&writer, program, threads);
   put_device(&writer, program);

@@ -132,8 +132,13 @@ static int make_columns(const hfta_program *program,
   add_best(program, columns, &count, results->best_steps);
   add_evaluation(program, columns, &count, "validation",
                  results->validation_losses, results->validation_metrics);
+  add_evaluation(program, columns, &count, "average's validation",
+                 results->average_validation_losses,
+                 results->average_validation_metrics);
   add_evaluation(program, columns, &count, "test", results->test_losses,
                  results->test_metrics);
+  add_evaluation(program, columns, &count, "average's test",
+                 results->average_test_losses, results->average_test_metrics);
   add_count(program, columns, &count, "skipped statistics",
             results->skipped_statistics);
   add_count(program, columns, &count, "retried inverses",

@@ -19,6 +19,9 @@ typedef struct hfta_results {
   // Behind these losses are those of each of hfta_program.loss_terms.
   const double *validation_losses, *validation_metrics;
   const double *test_losses, *test_metrics;
+  /// Those of the running averages of weights.
+  const double *average_validation_losses, *average_validation_metrics;
+  const double *average_test_losses, *average_test_metrics;
   // The following columns are left out if all their values are 0.
   const double *skipped_statistics;
   const double *retried_inverses;

@@ -36,8 +36,10 @@ struct hfta_instance {
   /// Numbers of the copies that run (the live copies), ascending.
   int32_t *live;
   int64_t live_count;
-  int64_t turn;        ///< the current turn, for calls that name no copies
-  bool *is_live;       ///< for each copy, whether it runs
+  int64_t turn;  ///< the current turn, for calls that name no copies
+  bool *is_live; ///< for each copy, whether it runs
+  /// Whether parameters are loaded from the averages in checkpoints.
+  bool loads_averages;
   double (*now)(void); ///< the clock, in seconds: hfta_now, except in tests
 
   bool has_gradients;    ///< accumulated gradients wait for an update

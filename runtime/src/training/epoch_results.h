@@ -17,6 +17,10 @@ typedef struct hfta_epoch_results {
   // those of each of hfta_program.loss_terms.
   const double *validation_losses, *validation_metrics;
   const double *eval_losses, *eval_metrics; ///< results on the test data
+  /// Results of the running averages of weights on the same data; NULL as well
+  /// if there are none.
+  const double *average_validation_losses, *average_validation_metrics;
+  const double *average_eval_losses, *average_eval_metrics;
   const int64_t *best_steps; ///< the steps of the weights that have results on
                              ///< the test data (0: the last one), if they are
                              ///< copies' best ones; else NULL

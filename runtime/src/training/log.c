@@ -357,11 +357,17 @@ hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
   write_numbers(&writer, log, "train_loss", results->train_losses);
   write_evaluation(&writer, log, "validation", results->validation_losses,
                    results->validation_metrics, log->span.live);
+  write_evaluation(&writer, log, "average_validation",
+                   results->average_validation_losses,
+                   results->average_validation_metrics, log->span.live);
   if (results->best_steps)
     write_steps(&writer, log, "best_step", results->best_steps,
                 results->tested ? results->tested : log->span.live);
   write_evaluation(&writer, log, "eval", results->eval_losses,
                    results->eval_metrics,
+                   results->tested ? results->tested : log->span.live);
+  write_evaluation(&writer, log, "average_eval", results->average_eval_losses,
+                   results->average_eval_metrics,
                    results->tested ? results->tested : log->span.live);
   hfta_json_key(&writer, "seconds");
   hfta_json_number(&writer, results->seconds, HFTA_F32);

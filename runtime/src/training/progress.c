@@ -140,6 +140,10 @@ void hfta_progress_epoch(hfta_progress *progress, int64_t step,
     state->eval_losses = results->eval_losses;
     state->eval_metrics = results->eval_metrics;
   }
+  state->average_validation_losses = results->average_validation_losses;
+  state->average_validation_metrics = results->average_validation_metrics;
+  state->average_eval_losses = results->average_eval_losses;
+  state->average_eval_metrics = results->average_eval_metrics;
   if (!progress->enabled)
     return;
   if (progress->terminal)

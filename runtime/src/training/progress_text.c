@@ -177,7 +177,12 @@ void hfta_print_epoch(FILE *file, const hfta_progress_state *state) {
           low, high);
   print_evaluation(file, state, "validation", state->validation_losses,
                    state->validation_metrics);
+  print_evaluation(file, state, "average's validation",
+                   state->average_validation_losses,
+                   state->average_validation_metrics);
   print_evaluation(file, state, "test", state->eval_losses,
                    state->eval_metrics);
+  print_evaluation(file, state, "average's test", state->average_eval_losses,
+                   state->average_eval_metrics);
   fputc('\n', file);
 }

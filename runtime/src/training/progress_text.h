@@ -35,6 +35,9 @@ typedef struct hfta_progress_state {
   /// Results of the last evaluation of the test data. If there are both, the
   /// table shows those of the validation data.
   const double *eval_losses, *eval_metrics;
+  /// Results of the running averages of weights on these data, for lines alone.
+  const double *average_validation_losses, *average_validation_metrics;
+  const double *average_eval_losses, *average_eval_metrics;
 } hfta_progress_state;
 
 /// Lines on a terminal that are redrawn in place.

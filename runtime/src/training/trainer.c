@@ -270,6 +270,7 @@ hfta_status hfta_train(hfta_instance *instance,
   hfta_standings_close(&self.standings);
   hfta_plateaus_close(&self.plateaus);
   hfta_best_weights_close(&self.best);
+  hfta_averages_close(&self.averages);
   free(self.chosen);
   free(self.runs);
   free(self.losses);
@@ -293,5 +294,9 @@ void hfta_train_result_free(hfta_train_result *result) {
   free(result->validation_metrics);
   free(result->eval_losses);
   free(result->eval_metrics);
+  free(result->average_validation_losses);
+  free(result->average_validation_metrics);
+  free(result->average_eval_losses);
+  free(result->average_eval_metrics);
   memset(result, 0, sizeof(*result));
 }

@@ -101,6 +101,46 @@ static hfta_status test_best(hfta_trainer *self, bool *stopped) {
                                                        : status;
 }
 
+/// Evaluates the averages on the data on which the weights were evaluated, and
+/// notes the results in `out`.
+static hfta_status evaluate_averages(hfta_trainer *self,
+                                     hfta_epoch_results *out, bool *stopped) {
+  hfta_train_result *result = self->result;
+  bool validates = out->validation_losses != NULL;
+  bool tests = out->eval_losses != NULL;
+  if (!self->averages.instance || !(validates || tests))
+    return HFTA_OK;
+  // Until the instance has its weights again, nothing can be saved.
+  bool can_save = self->can_save;
+  self->can_save = false;
+  hfta_status status = hfta_averages_put(&self->averages);
+  if (status != HFTA_OK)
+    return status;
+  if (validates)
+    status = evaluate(self, &self->data.validation,
+                      &result->average_validation_losses,
+                      &result->average_validation_metrics, stopped);
+  if (status == HFTA_OK && !*stopped && tests)
+    status = evaluate(self, &self->test, &result->average_eval_losses,
+                      &result->average_eval_metrics, stopped);
+  hfta_error reason = *self->error;
+  hfta_status restored = hfta_averages_remove(&self->averages);
+  self->can_save = can_save && restored == HFTA_OK;
+  if (status != HFTA_OK) {
+    *self->error = reason;
+    return status;
+  }
+  if (validates) {
+    out->average_validation_losses = result->average_validation_losses;
+    out->average_validation_metrics = result->average_validation_metrics;
+  }
+  if (tests) {
+    out->average_eval_losses = result->average_eval_losses;
+    out->average_eval_metrics = result->average_eval_metrics;
+  }
+  return restored;
+}
+
 /// Evaluates the data that are due after a step, and notes them in `out`.
 static hfta_status evaluate_due(hfta_trainer *self, int64_t step,
                                 hfta_epoch_results *out, bool *stopped) {
@@ -123,7 +163,8 @@ static hfta_status evaluate_due(hfta_trainer *self, int64_t step,
     out->eval_losses = result->eval_losses;
     out->eval_metrics = result->eval_metrics;
   }
-  return status;
+  return status == HFTA_OK && !*stopped ? evaluate_averages(self, out, stopped)
+                                        : status;
 }
 
 /// Tells the user which copies have stopped after a step.

@@ -24,6 +24,12 @@ MODEL = """model net(image: f32[batch, 28, 28]) {
   return linear(flatten(image), 10)
 }
 """
+LAYERS = """model net(image: f32[batch, 28, 28]) {
+  stem = linear(flatten(image), 8)
+  blocks = linear(relu(linear(stem, 8)), 8)
+  return head = linear(blocks, 10)
+}
+"""
 REST = """  data fashion, batch = 4
   loss cross_entropy(%s, label)
 """
@@ -50,6 +56,9 @@ def make_files(folder, models):
 def complete(block):
     """Returns a complete job that contains the example `block`."""
     sgd = "  optimizer sgd\n"
+    if "head.*" in block:
+        return (LAYERS + DATA + "train t {\n  model net(image)\n" + REST % "net" + block +
+                "}\n")
     if block.startswith(("optimizer", "precondition")):
         return (MODEL + DATA + "train t {\n  model net(image)\n" +
                 REST % "net" + block + "}\n")

@@ -12,8 +12,9 @@ namespace mlir::hfta {
 void collectTrainingNotes(ModuleOp module);
 
 /// Prints one line, beginning with `label`: how many parameters of the module
-/// are trained and how many frozen, by which rules, and the module's training
-/// notes, which it removes. Also emits a remark for each parameter. The module
+/// are trained and how many frozen, by which rules, how many batch
+/// normalizations and dropouts are in which mode, and the module's training
+/// notes, which it removes. Also emits a remark for each of these. The module
 /// must be in phase `train`; nothing is printed for a program without training.
 /// If a job trains no parameter, the line is an error message, and failure is
 /// returned.

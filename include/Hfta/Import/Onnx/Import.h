@@ -76,6 +76,11 @@ struct OnnxImportOptions {
   /// other initializers, the file's metadata `hfta.parameters` decides, or else
   /// the initializer's name and uses.
   std::vector<std::string> freeze, trainable;
+  /// Globs of batch normalizations and dropouts that are in evaluation mode, or
+  /// in training mode, in a training, by the names of the nodes or of
+  /// normalizations' operands. A pattern without effect is an error. For other
+  /// nodes the file decides.
+  std::vector<std::string> evaluationMode, trainingMode;
   /// Whether initial parameters are drawn from the copy's seed rather than
   /// taken from the file.
   bool freshInitialization = false;

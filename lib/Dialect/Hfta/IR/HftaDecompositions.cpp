@@ -168,7 +168,8 @@ SmallVector<Value> DropoutOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> DropoutOp::getIdleResults(function_ref<bool(Value)> isZero) {
-  if (getInput().getType() != getType() || !isZero(getRate()))
+  bool isIdle = (*this)->hasAttr(kFrozenAttrName) || isZero(getRate());
+  if (getInput().getType() != getType() || !isIdle)
     return {};
   return {getInput()};
 }

@@ -131,10 +131,12 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
                            << "' belongs on an hfta.sqrt and has no value";
   if (attribute.getName() == kFrozenAttrName) {
     auto norm = dyn_cast<BatchNormOp>(op);
-    if (!norm || !norm.getRunningMean() || !isa<UnitAttr>(attribute.getValue()))
+    bool hasMode = norm ? bool(norm.getRunningMean()) : isa<DropoutOp>(op);
+    if (!hasMode || !isa<UnitAttr>(attribute.getValue()))
       return op->emitError() << "'" << kFrozenAttrName
                              << "' has no value and belongs on a batch "
-                                "normalization with running statistics";
+                                "normalization with running statistics or on "
+                                "a dropout";
   }
   if (attribute.getName() == kRepeatedAttrName &&
       !isa<UnitAttr>(attribute.getValue()))

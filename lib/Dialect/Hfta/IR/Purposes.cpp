@@ -44,7 +44,7 @@ static PurposeInfo getInfo(Purpose purpose) {
   case Purpose::hyper_parameter:
     return {Role::scalar, Name, ""};
   case Purpose::clip_scale:
-    return {Role::output, Nothing, "clip_scale"};
+    return {Role::output, Term, "clip_scale"};
   case Purpose::norm:
     return {Role::output, Variable, "norm"};
   case Purpose::loss:

@@ -70,10 +70,25 @@ TrainingClauses::TrainingClauses(ArrayRef<std::string> freeze,
     : freezePatterns(freeze.begin(), freeze.end()),
       trainablePatterns(trainable.begin(), trainable.end()) {}
 
-static bool anyMatches(ArrayRef<ParameterPattern> patterns, StringRef name) {
+bool anyMatches(ArrayRef<ParameterPattern> patterns, StringRef name) {
   return llvm::any_of(patterns, [&](const ParameterPattern &pattern) {
     return pattern.matches(name);
   });
+}
+
+std::string findProblem(const ParameterPattern &pattern,
+                        ArrayRef<StringRef> names, const Twine &kind,
+                        ArrayRef<ParameterPattern> stronger,
+                        const Twine &overruled) {
+  if (!pattern.getError().empty())
+    return (": " + pattern.getError()).str();
+  SmallVector<StringRef> matched(llvm::make_filter_range(
+      names, [&](StringRef name) { return pattern.matches(name); }));
+  if (matched.empty())
+    return (" matches no " + kind + " of the model").str();
+  bool isOverruled = llvm::all_of(
+      matched, [&](StringRef name) { return anyMatches(stronger, name); });
+  return isOverruled ? overruled.str() : "";
 }
 
 std::optional<TrainingRule> TrainingClauses::decide(StringRef name) const {
@@ -84,24 +99,6 @@ std::optional<TrainingRule> TrainingClauses::decide(StringRef name) const {
   return std::nullopt;
 }
 
-/// Checks a pattern that may match `names`. Returns the end of an error message
-/// that begins with the pattern, or an empty string.
-std::string TrainingClauses::findProblem(const ParameterPattern &pattern,
-                                         ArrayRef<StringRef> names,
-                                         bool isTrainable) const {
-  if (!pattern.getError().empty())
-    return (": " + pattern.getError()).str();
-  SmallVector<StringRef> matched(llvm::make_filter_range(
-      names, [&](StringRef name) { return pattern.matches(name); }));
-  if (matched.empty())
-    return " matches no parameter of the model";
-  bool isOverruled = !isTrainable && llvm::all_of(matched, [&](StringRef name) {
-    return anyMatches(trainablePatterns, name);
-  });
-  return isOverruled ? " freezes nothing: 'trainable' matches all that it does"
-                     : "";
-}
-
 bool TrainingClauses::check(ArrayRef<StringRef> freezable,
                             ArrayRef<StringRef> trainable,
                             Report report) const {
@@ -109,7 +106,11 @@ bool TrainingClauses::check(ArrayRef<StringRef> freezable,
   auto checkAll = [&](ArrayRef<ParameterPattern> patterns,
                       ArrayRef<StringRef> names, bool isTrainable) {
     for (auto [index, pattern] : llvm::enumerate(patterns)) {
-      std::string wrong = findProblem(pattern, names, isTrainable);
+      std::string wrong =
+          findProblem(pattern, names, "parameter",
+                      isTrainable ? ArrayRef<ParameterPattern>()
+                                  : ArrayRef(trainablePatterns),
+                      " freezes nothing: 'trainable' matches all that it does");
       if (wrong.empty())
         continue;
       good = false;

@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/Job/JobSearch.h"
+#include "Hfta/Dialect/Hfta/Job/JobUpdates.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "mlir/IR/Builders.h"
@@ -363,6 +364,7 @@ struct Describe {
     archive.name(group.name);
     archive.field("numbers", group.numbers);
     archive.field("optimizer", group.optimizer);
+    archive.field("ends_adaptive_clip", group.endsAdaptiveClip);
     archive.field("members", group.members);
   }
   template <typename Archive>
@@ -409,6 +411,7 @@ struct Describe {
     archive.field("optimizer_of_copy", job.optimizerOfCopy);
     archive.records("groups_of_parameters", job.groupsOfParameters, *this);
     archive.records("hyper_parameters", job.hyperParameters, *this);
+    archive.field("average", job.average);
     archive.records("number_schedules", job.numberSchedules, *this);
     archive.record("precision", job.precision, *this);
     archive.field("keeps_types", job.keepsTypes);
@@ -704,7 +707,9 @@ static std::string checkJob(const Job &job) {
     return validation;
   if (std::string search = checkSearch(job); !search.empty())
     return search;
-  return checkOptimizers(job);
+  if (std::string optimizers = checkOptimizers(job); !optimizers.empty())
+    return optimizers;
+  return checkUpdates(job);
 }
 
 void Job::write(ModuleOp module) const {

@@ -143,6 +143,8 @@ std::string hfta::describeStates(const Job &job, int64_t kind) {
           " of " + group.members + ": " + job.optimizers[group.optimizer].name;
   if (!job.lossScale.empty())
     text += " loss_scale";
+  if (!job.average.empty())
+    text += " average";
   if (job.preconditioner.empty())
     return text;
   text += " " + job.preconditioner + " " + job.kfacMethod + " others " +

@@ -1,6 +1,7 @@
 //===- Activations.cpp - Activation functions and dropout -----------------===//
 
 #include "Building/Node.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 #include "llvm/Support/Format.h"
 
@@ -206,7 +207,10 @@ static bool checkRate(Node &node, double rate) {
   return false;
 }
 
-static void dropOut(Node &node, Value input, double rate) {
+/// Imports a dropout for a job. `training` is its mode in the file, if it has
+/// one.
+static void dropOut(Node &node, Value input, double rate,
+                    std::optional<bool> training) {
   if (!input)
     return;
   if (node.isOutputUsed(1)) {
@@ -214,9 +218,14 @@ static void dropOut(Node &node, Value input, double rate) {
     return;
   }
   Value random = drawLike(node, input);
-  node.setOutput(0, node.create<DropoutOp>(
-                        input, node.splat({}, getElementType(input), rate),
-                        random, /*training=*/false));
+  Value result = node.create<DropoutOp>(
+      input, node.splat({}, getElementType(input), rate), random,
+      /*training=*/false);
+  if (result && node.getModel().staysInEvaluation(node.getProto(),
+                                                  ModalKind::dropout, training))
+    result.getDefiningOp()->setAttr(kFrozenAttrName,
+                                    node.getBuilder().getUnitAttr());
+  node.setOutput(0, result);
 }
 
 /// Imports a dropout in inference mode: the result is the input, and the mask
@@ -236,7 +245,7 @@ static void importDropoutAttribute(Node &node) {
   if (!checkRate(node, rate))
     return;
   if (node.getModel().getOptions().training)
-    dropOut(node, input, rate);
+    dropOut(node, input, rate, std::nullopt);
   else
     passThrough(node, input);
 }
@@ -248,7 +257,7 @@ static void importDropout(Node &node) {
   if (!checkRate(node, rate))
     return;
   if (node.getModel().getOptions().training)
-    dropOut(node, input, rate);
+    dropOut(node, input, rate, training);
   else if (training && rate != 0)
     node.unsupported("training mode is not supported outside of a job");
   else

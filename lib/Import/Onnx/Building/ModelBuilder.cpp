@@ -15,7 +15,8 @@ using ::onnx::NodeProto;
 ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
                            Reporter &reporter, ModuleOp module)
     : graph(graph), options(options), reporter(reporter),
-      builder(module.getContext()), module(module) {}
+      builder(module.getContext()), module(module),
+      modes(options.evaluationMode, options.trainingMode) {}
 
 Value ModelBuilder::createConstant(ElementsAttr elements, Location location,
                                    ElementsAttr exact) {
@@ -170,6 +171,8 @@ ModelOp ModelBuilder::run() {
   bindInputs();
   for (const NodeProto *node : graph.nodes)
     importNode(*node);
+  if (!reporter.hasErrors() && options.training)
+    finishModes();
   if (!reporter.hasErrors() && finishOutputs()) {
     removeUnused();
     if (options.freshInitialization)

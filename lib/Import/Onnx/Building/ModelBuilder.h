@@ -4,6 +4,7 @@
 #define HFTA_LIB_IMPORT_ONNX_BUILDING_MODELBUILDER_H
 
 #include "Building/ConstantEvaluator.h"
+#include "Hfta/Dialect/Hfta/IR/Modes.h"
 #include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
@@ -70,6 +71,12 @@ public:
   /// Returns whether the running mean or variance called `name` isn't updated
   /// by training, according to the file's metadata.
   bool isFrozenStatistic(StringRef name) const;
+  /// Decides in which mode a training computes a batch normalization whose
+  /// running statistics are variables, or a dropout. `isTraining` says whether
+  /// the node is in training mode in the file, and nothing if it has no mode.
+  /// Returns whether the node stays in evaluation mode.
+  bool staysInEvaluation(const ::onnx::NodeProto &node, ModalKind kind,
+                         std::optional<bool> isTraining);
   /// Creates an op that reads the variable at this point of the program.
   Value readVariable(VariableOp variable, Location location);
   /// Creates an op that writes the variable at this point of the program.
@@ -117,6 +124,12 @@ private:
                           const TrainingClauses &clauses,
                           const llvm::StringSet<> &layerOperands) const;
 
+  // Modes.cpp
+  bool hasTrainingNode() const;
+  ModeRule getModeByFile(const ::onnx::NodeProto &node,
+                         std::optional<bool> isTraining);
+  void finishModes();
+
   // Variables.cpp
   VariableOp getVariable(const InitializerUse &use);
   Value materialize(StringRef name, const InitializerUse &use);
@@ -133,6 +146,10 @@ private:
   /// The rule by which a variable is trained or not, for each variable. An
   /// initializer of kind `number` without an entry is a constant.
   llvm::StringMap<TrainingRule> trainingRules;
+  ModeChooser modes;
+  /// Whether the file was exported for training: some node is in training mode.
+  /// Nothing as long as nobody has asked.
+  std::optional<bool> isForTraining;
   llvm::DenseSet<Value> batched;
   /// Whether the current node reads data, and whether the constants that it
   /// creates depend on the batch size.

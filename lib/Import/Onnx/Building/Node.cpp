@@ -24,6 +24,16 @@ int64_t toInteger(double value) {
   return value < -0x1p63 ? Limits::min() : static_cast<int64_t>(value);
 }
 
+bool isInTrainingMode(const ::onnx::NodeProto &norm, int64_t opset) {
+  if (opset < 14)
+    return llvm::any_of(
+        llvm::drop_begin(norm.output()),
+        [](const std::string &output) { return !output.empty(); });
+  return llvm::any_of(norm.attribute(), [](const AttributeProto &attribute) {
+    return attribute.name() == "training_mode" && attribute.i() != 0;
+  });
+}
+
 Node::Node(ModelBuilder &model, const ::onnx::NodeProto &proto)
     : model(model), proto(proto),
       location(model.getReporter().getLocation(Reporter::getNodeName(proto))) {}

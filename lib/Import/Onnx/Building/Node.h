@@ -18,6 +18,11 @@ namespace mlir::hfta::onnx_import {
 /// or 0 for NaN.
 int64_t toInteger(double value);
 
+/// Returns whether a file's BatchNormalization of operator set `opset`
+/// normalizes by the statistics of the batch. Before 14, it does if it has
+/// outputs for them.
+bool isInTrainingMode(const ::onnx::NodeProto &norm, int64_t opset);
+
 /// The view of an ONNX node through which a handler reads operands and
 /// attributes, and builds ops.
 class Node {
@@ -25,6 +30,7 @@ public:
   Node(ModelBuilder &model, const ::onnx::NodeProto &proto);
 
   StringRef getOpType() const { return proto.op_type(); }
+  const ::onnx::NodeProto &getProto() const { return proto; }
   int64_t getOpset() const { return model.getOpset(proto); }
   ModelBuilder &getModel() { return model; }
   OpBuilder &getBuilder() { return model.getBuilder(); }

@@ -56,8 +56,8 @@ VariableOp ModelBuilder::getStatistics(StringRef name) {
 
 bool ModelBuilder::isFrozenStatistic(StringRef name) const {
   auto use = graph.initializerUses.find(name);
-  return use != graph.initializerUses.end() &&
-         graph.frozenStatistics.contains(use->second.variable);
+  return use != graph.initializerUses.end() && graph.frozenStatistics &&
+         graph.frozenStatistics->contains(use->second.variable);
 }
 
 Value ModelBuilder::readVariable(VariableOp variable, Location location) {

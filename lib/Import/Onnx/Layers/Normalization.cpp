@@ -14,9 +14,9 @@ namespace mlir::hfta::onnx_import {
 
 /// Imports a batch normalization for a job, whose tasks choose between training
 /// and inference later. Running statistics are updated as in PyTorch, unless
-/// the file's metadata says that they are frozen.
+/// the node stays in evaluation mode. `training` is its mode in the file.
 static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
-                           double epsilon, double momentum) {
+                           double epsilon, double momentum, bool training) {
   for (unsigned output = 1; output < node.getNumOutputs(); ++output)
     if (node.isOutputUsed(output)) {
       node.unsupported("its output '" + node.getOutputName(output) +
@@ -24,8 +24,8 @@ static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
       return;
     }
   ModelBuilder &model = node.getModel();
-  bool isFrozen = model.isFrozenStatistic(node.getInputName(3));
-  if (isFrozen != model.isFrozenStatistic(node.getInputName(4))) {
+  if (model.isFrozenStatistic(node.getInputName(3)) !=
+      model.isFrozenStatistic(node.getInputName(4))) {
     node.invalid("metadata entry '" + kOnnxFrozenStatisticsKey +
                  "' lists one of its running mean and variance, expected both "
                  "or neither");
@@ -38,7 +38,11 @@ static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
   if (results.empty())
     return;
   node.setOutput(0, results[0]);
-  if (isFrozen) {
+  // A normalization whose statistics are computed has none that run.
+  if (model.getStatistics(node.getInputName(3)) &&
+      model.getStatistics(node.getInputName(4)) &&
+      model.staysInEvaluation(node.getProto(), ModalKind::batch_norm,
+                              training)) {
     results[0].getDefiningOp()->setAttr(kFrozenAttrName,
                                         node.getBuilder().getUnitAttr());
     return;
@@ -102,7 +106,8 @@ static void importBatchNormalization(Node &node) {
   if (node.failed() || llvm::is_contained(operands, Value()))
     return;
   if (model.getOptions().training)
-    normalizeInJob(node, input, operands, epsilon, momentum);
+    normalizeInJob(node, input, operands, epsilon, momentum,
+                   isInTrainingMode(node.getProto(), node.getOpset()));
   else
     normalizeAsWritten(node, input, operands, epsilon, momentum, training);
 }

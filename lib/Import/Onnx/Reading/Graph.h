@@ -53,8 +53,9 @@ struct Graph {
   /// The names of the initializers that are trained according to the file's
   /// metadata.
   std::optional<llvm::StringSet<>> parameters;
-  /// The names of the running means and variances that training doesn't update.
-  llvm::StringSet<> frozenStatistics;
+  /// The names of the running means and variances that training doesn't update
+  /// according to the file's metadata.
+  std::optional<llvm::StringSet<>> frozenStatistics;
 
   /// Checks the model, inlines its functions and fills the graph. Returns false
   /// after errors, which are in `reporter`.

@@ -153,11 +153,9 @@ void Graph::readLists(const ::onnx::ModelProto &model, Reporter &reporter) {
       ListReader(kOnnxParametersKey, reporter).read(model, [&](StringRef name) {
         return checkParameter(name);
       });
-  std::optional<llvm::StringSet<>> frozen =
+  frozenStatistics =
       ListReader(kOnnxFrozenStatisticsKey, reporter)
           .read(model, [&](StringRef name) { return checkStatistics(name); });
-  if (frozen)
-    frozenStatistics = std::move(*frozen);
 }
 
 } // namespace mlir::hfta::onnx_import

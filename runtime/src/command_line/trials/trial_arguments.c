@@ -3,6 +3,7 @@
 #include "command_line/trials/trial_arguments.h"
 
 #include "command_line/trials/search_commands.h"
+#include "instance/averages.h"
 
 bool hfta_chooses_trial(const hfta_trial_arguments *arguments) {
   return arguments->best || arguments->trial >= 0;
@@ -30,6 +31,25 @@ int hfta_check_trial(const hfta_invocation *invocation,
                              "'%s' is a search: say which of its trials, by "
                              "'--best' or '--trial K'",
                              invocation->program->name);
+  return -1;
+}
+
+int hfta_check_average(const hfta_invocation *invocation,
+                       const hfta_trial_arguments *chosen,
+                       const char *checkpoint) {
+  if (!invocation->loads_averages)
+    return -1;
+  if (!hfta_program_averages(invocation->program))
+    return hfta_report_usage(invocation,
+                             "'%s' has no averages of weights: leave "
+                             "'--average' out",
+                             invocation->program->name);
+  if (!checkpoint)
+    return hfta_report_usage(invocation,
+                             "option '--average' needs --checkpoint DIR");
+  if (hfta_chooses_trial(chosen))
+    return hfta_report_usage(invocation,
+                             "'--average' isn't for trials of a search");
   return -1;
 }
 

@@ -46,6 +46,12 @@ int hfta_check_trial(const hfta_invocation *invocation,
                      const hfta_trial_arguments *arguments,
                      const char *checkpoint);
 
+/// Checks the option --average. Returns -1, or the exit code after an error
+/// message.
+int hfta_check_average(const hfta_invocation *invocation,
+                       const hfta_trial_arguments *chosen,
+                       const char *checkpoint);
+
 /// Opens an instance, and loads the weights of the chosen trial into a copy or,
 /// if none is chosen, the copy's own of a checkpoint, unless that is NULL. The
 /// caller destroys `*out`, also after a failure. Returns -1, or the exit code

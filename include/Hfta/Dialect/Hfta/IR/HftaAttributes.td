@@ -121,7 +121,7 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `step`, `micro_batch`, `first_sample`, `valid_samples`, `seed`, `learning_rate`, `clip_norm` | `scalar` | set by the trainer |
     | `accumulations` | `scalar` | number of backwards whose gradients an update takes: one, except in libraries whose callers ask for more |
     | `hyper_parameter "lr"` | `scalar` | a setting of the job or its model, one value a copy |
-    | `clip_scale` | `output` | factor by which a step multiplies gradients; NaN, if losses are scaled and gradients overflow: the step leaves the copy as it was |
+    | `clip_scale` | `output` | factor by which a step multiplies gradients, `clip_scale "head"` those of a group of parameters; NaN, if losses are scaled and gradients overflow: the step leaves the copy as it was |
     | `loss_scale "factor"` | `optimizer_state` | factor by which a copy's loss is multiplied, and numbers of its steps: `good_steps`, `skipped_steps` |
     | `loss_scale_result "factor"` | `result` | new values of these, which a step reports |
     | `norm of @w` | `output` | sum of squares of the gradient |

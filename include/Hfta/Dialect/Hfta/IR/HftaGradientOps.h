@@ -11,8 +11,9 @@ namespace mlir::hfta {
 template <typename ConcreteType>
 class DetachedTrait : public OpTrait::TraitBase<ConcreteType, DetachedTrait> {};
 
-/// Unit attribute of a batch normalization that uses its running statistics
-/// even in training, and doesn't update them.
+/// Unit attribute of an op that stays in evaluation mode in training
+/// (ModalOpInterface): a batch normalization uses its running statistics, and
+/// no op updates them; a dropout drops nothing.
 inline constexpr StringLiteral kFrozenAttrName = "hfta.frozen";
 
 /// Returns whether the op normalizes with the mean and variance of its input,

@@ -162,7 +162,8 @@ def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
     An op that differs between training and inference (batch_norm, dropout).
-    A model holds it without a decision; tasks decide.
+    A model holds it without a decision; tasks decide, except that an op with
+    the attribute `hfta.frozen` is in inference mode in training, too.
   }];
   let methods = [
     InterfaceMethod<"Chooses training (true) or inference (false).", "void",

@@ -9,6 +9,7 @@
 #define HFTA_DIALECT_HFTA_IR_PARAMETERKINDS_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/Job/Job.h"
 
 namespace mlir::hfta {
 
@@ -17,6 +18,21 @@ namespace mlir::hfta {
 void setParameterGroups(VariableOp variable, ArrayRef<int64_t> groups);
 /// Returns the groups that are noted on a variable.
 ArrayRef<int64_t> getParameterGroups(VariableOp variable);
+/// Returns the last group of a variable that gives a number of this name, or
+/// null.
+const ParameterGroup *findGroupWith(const Job &job, VariableOp variable,
+                                    StringRef number);
+
+/// Notes on a variable how many layers of Job::layers come after its own.
+void setLayerDistance(VariableOp variable, int64_t distance);
+/// Returns the number that is noted on a variable, or 0.
+int64_t getLayerDistance(VariableOp variable);
+
+/// Notes on a variable the axes that number the outputs of its layer. Without
+/// such axes, the parameter is treated as one whole.
+void setOutputAxes(VariableOp variable, ArrayRef<int64_t> axes);
+/// Returns the axes that are noted on a variable, ascending.
+ArrayRef<int64_t> getOutputAxes(VariableOp variable);
 
 /// The kinds, with what belongs to them:
 /// HFTA_PARAMETER_KIND(identifier, text).
@@ -58,13 +74,25 @@ public:
     return kinds.lookup(variable) >> static_cast<unsigned>(kind) & 1;
   }
 
+  /// Returns the axes of a parameter that number the outputs of its layer,
+  /// ascending; none if it is a vector. A parameter that is no layer's weight
+  /// has an output for each element of its first axis.
+  SmallVector<int64_t> getOutputAxes(VariableOp variable) const;
+
 private:
+  /// A value that consists of a parameter's elements, and for each of its axes
+  /// the axes of the parameter to which it belongs.
+  struct Passed {
+    Value value;
+    SmallVector<SmallVector<int64_t, 1>> origins;
+  };
   void add(Operation *variable, ParameterKind kind) {
     kinds[variable] |= 1u << static_cast<unsigned>(kind);
   }
   void follow(VariableOp variable, Value value);
-  void followUse(VariableOp variable, OpOperand &use,
-                 SmallVectorImpl<Value> &passed);
+  void followUse(VariableOp variable, OpOperand &use, const Passed &value,
+                 SmallVectorImpl<Passed> &passed);
+  void noteOutputs(VariableOp variable, OpOperand &use, const Passed &value);
   void findOutputs(ArrayRef<Value> values);
 
   /// For each variable a bit for each of its kinds.
@@ -72,6 +100,8 @@ private:
   /// The matrix products and convolutions, each with the parameters that are
   /// its weights.
   DenseMap<Operation *, SmallVector<VariableOp, 1>> products;
+  /// For each weight the axes that number its layer's outputs.
+  DenseMap<Operation *, SmallVector<int64_t>> outputAxes;
 };
 
 } // namespace mlir::hfta

@@ -64,6 +64,18 @@ private:
   std::string error;
 };
 
+/// Returns whether any of the patterns matches the name.
+bool anyMatches(ArrayRef<ParameterPattern> patterns, StringRef name);
+
+/// Checks a pattern that may match `names`, which are names of what `kind`
+/// says. A pattern has no effect if it matches none of them, or if others,
+/// `stronger`, match all that it does: `overruled` then says so. Returns the
+/// end of an error message that begins with the pattern, or an empty string.
+std::string findProblem(const ParameterPattern &pattern,
+                        ArrayRef<StringRef> names, const Twine &kind,
+                        ArrayRef<ParameterPattern> stronger,
+                        const Twine &overruled);
+
 /// The `freeze` and `trainable` clauses of a job. A name that both match is
 /// trained, so that `freeze "*"` and `trainable "head.*"` train a head alone.
 class TrainingClauses {
@@ -86,9 +98,6 @@ public:
              Report report) const;
 
 private:
-  std::string findProblem(const ParameterPattern &pattern,
-                          ArrayRef<StringRef> names, bool isTrainable) const;
-
   std::vector<ParameterPattern> freezePatterns, trainablePatterns;
 };
 

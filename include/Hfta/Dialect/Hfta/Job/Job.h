@@ -98,6 +98,8 @@ struct OptimizerKind {
 struct ParameterGroup {
   /// The scale of the learning rate, a number of groups alone.
   static constexpr llvm::StringLiteral kRateScale = "lr_scale";
+  /// The largest norm of the gradients of a group's members together.
+  static constexpr llvm::StringLiteral kClipNorm = "clip_norm";
 
   std::string name;
   /// The numbers that it gives: kRateScale, and parameters of optimizers.
@@ -105,6 +107,9 @@ struct ParameterGroup {
   /// The optimizer of its parameters, an index into Job::optimizers; -1: that
   /// of the copy. It gives all numbers of this optimizer.
   int64_t optimizer = -1;
+  /// Whether gradients of its members aren't clipped adaptively, though those
+  /// of the job or of an earlier group are.
+  bool endsAdaptiveClip = false;
   std::string members; ///< the names of kinds and the patterns of its members
 
   /// Returns the name of the hyper-parameter that holds a number of the group.
@@ -239,6 +244,15 @@ struct Job {
   /// Words of the setting `order`.
   static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
   static constexpr llvm::StringLiteral kVShape = "v_shape";
+  /// Numbers of the job that an update reads, for each copy: the largest
+  /// magnitude of an element of a gradient; the largest norm of a gradient's
+  /// row as a share of the parameter's, and the least norm of the parameter by
+  /// which this is computed; and the factor of the learning rate from one of
+  /// the `layers` to the one before it. Groups may give the first three.
+  static constexpr llvm::StringLiteral kClipValue = "clip_value";
+  static constexpr llvm::StringLiteral kClipFactor = "clip_factor";
+  static constexpr llvm::StringLiteral kClipEps = "clip_eps";
+  static constexpr llvm::StringLiteral kLayerDecay = "layer_decay";
   /// The only value of `preconditioner` other than "".
   static constexpr llvm::StringLiteral kKfac = "kfac";
   /// A word of the setting `method` of K-FAC.
@@ -269,6 +283,9 @@ struct Job {
   /// "damping", "decay", "factor_every", "inverse_every" and "kl_clip"; and
   /// "dropout_rate" and "label_smoothing" if the model or the loss reads them.
   std::vector<HyperParameter> hyperParameters;
+  /// The kind of running average of weights, the name of a record in
+  /// Averages.h; empty for none. Its numbers are hyper-parameters.
+  std::string average;
   /// Schedules of hyper-parameters other than the learning rate and the
   /// damping.
   std::vector<NamedSchedule> numberSchedules;
@@ -354,6 +371,9 @@ struct Job {
   bool drawsTargets() const {
     return !preconditioner.empty() && kfacFisher == kSampled;
   }
+  /// Returns whether gradients are clipped adaptively, of all parameters or of
+  /// those of some group.
+  bool clipsAdaptively() const;
   /// Returns the name of the type in which K-FAC inverts factors.
   const std::string &getInversionType() const {
     return kfacInversion == "auto" ? precision.compute : kfacInversion;
@@ -362,7 +382,7 @@ struct Job {
   /// Returns whether all gradients are multiplied by a number that depends on
   /// their norm. Then no parameter can be updated before the last gradient is
   /// known.
-  bool awaitsNorm() const { return !clipNorm.empty() || !lossScale.empty(); }
+  bool awaitsNorm() const;
   /// The word of the setting `updates` for updates after all turns.
   static constexpr llvm::StringLiteral kTogether = "together";
   /// Returns whether a step has several turns. A single one is a usual step.
