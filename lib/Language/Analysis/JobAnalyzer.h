@@ -157,8 +157,8 @@ struct JobInfo {
   /// hyper-parameters of the model.
   std::vector<const ast::Argument *> modelSettings;
   llvm::SMRange batchRange;
-  std::vector<LossTermInfo> terms; ///< terms of the loss
-  std::optional<ObjectiveInfo> metric;
+  std::vector<LossTermInfo> terms;    ///< terms of the loss
+  std::vector<ObjectiveInfo> metrics; ///< those of Job::metrics
   /// Whether the loss has several terms, or one that is weighted.
   bool isSumOfTerms() const {
     return terms.size() > 1 || (!terms.empty() && !terms[0].weight.empty());
@@ -393,6 +393,8 @@ private:
   void analyzeTarget(const CallView &call, llvm::StringRef labelName,
                      bool takesNumber, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
+  void analyzeMetric(const ast::Expression &value);
+  void nameMetric(const MetricInfo &metric);
   void collectTerms(const ast::Expression &expression,
                     std::vector<TermExpressions> &found);
   void analyzeTerm(const TermExpressions &term);
