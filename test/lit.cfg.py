@@ -53,6 +53,10 @@ if subprocess.run([torch_python, "-c", find_torch], capture_output=True).returnc
 elif "HFTA_TORCH_PYTHON" in os.environ:
     lit_config.fatal(f"HFTA_TORCH_PYTHON: {torch_python} lacks torch, onnx or onnxscript")
 
+# Feature `sklearn`: the build's Python has scikit-learn.
+if subprocess.run([config.python, "-c", "import sklearn"], capture_output=True).returncode == 0:
+    config.available_features.add("sklearn")
+
 # Feature `mpi`: programs can run on several ranks.
 try:
     ctypes.CDLL("libmpi.so.40")

@@ -291,7 +291,7 @@ def make_job(copies):
   seed = array<i64>, schedule = {{kind = "constant", warmup = array<f64>,
   step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}},
   precision = {{parameters = "f32", compute = "f32", accumulate = "f32",
-  gradients = "f32", state = "f32"}}, data = [], metric = ""}}
+  gradients = "f32", state = "f32"}}, data = []}}
 """
 
 

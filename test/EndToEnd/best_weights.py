@@ -27,7 +27,7 @@ KILLS = 8
 KINDS = {
     "plain": ("", []),
     "bf16": ("  micro_batches 4\n  precision bf16", []),
-    "patience": ("  metric accuracy(net, label)\n  objective validation.accuracy", []),
+    "patience": ("  metric top_k(k = 2), accuracy\n  objective validation.accuracy", []),
     "budget": ("", None),
     "replicas": ("", ["--micro-batches=4", "--pipeline=replicas = [2]"]),
     "stages": ("", ["--micro-batches=4",

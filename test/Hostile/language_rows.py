@@ -207,7 +207,16 @@ def make_number_rows():
             ("differences of class numbers", "mse", "the output is [16, 4]"),
             ("the best half class", "top_k(net, label, k = 1.5)", "'k'", "1.5"),
             ("the best classes of an axis", "top_k(k = 2, axis = 3)", "no axis 3"),
-            ("a metric without a name", "top_5", "unknown metric 'top_5'")):
+            ("a metric without a name", "top_5", "unknown metric 'top_5'"),
+            ("a second metric without a name", "accuracy, f2", "unknown metric 'f2'"),
+            ("an average of another kind", "f1(average = mean)", "unknown average 'mean'"),
+            ("an average that is a number", "f1(average = 1)", "'average'"),
+            ("a metric with a name", "m = accuracy", "no argument 'm'"),
+            ("counts of classes that are values", "f1(net, image)", "the output is [16, 4]"),
+            ("perplexity of an axis", "perplexity(axis = 2)", "no axis 2"),
+            ("columns as one", "r2(net, net, average = micro)", "can't be micro"),
+            ("columns of classes", "r2", "the output is [16, 4]"),
+            ("ranks of a number", "auroc(net, 1)", "a field")):
         yield change(name, LOSS, f"{LOSS}\n  metric {metric}", 1, *texts,
                      place="job.hfta:15:")
     yield change("weights of classes that are lists", "label)",

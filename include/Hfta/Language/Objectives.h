@@ -9,6 +9,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
+#include "hfta/program.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -34,6 +35,7 @@ struct ObjectiveParameter {
     number,  ///< a number for each copy; becomes a hyper-parameter of the job
     weights, ///< a number or a list of numbers, which all copies have
     flag,    ///< true or false, for all copies; read as an integer, 0 or 1
+    word,    ///< one of `words`, for all copies; read as its index
     tensor   ///< an output of the model, a field, or a number for all elements
   };
   llvm::StringLiteral name;
@@ -41,6 +43,8 @@ struct ObjectiveParameter {
   NumberRange range;
   /// As the manual shows it: "-100". Empty: the argument must be given.
   llvm::StringLiteral byDefault;
+  /// The words of a `word`, with bars between them: "macro|micro".
+  llvm::StringLiteral words = "";
 
   bool isRequired() const { return byDefault.empty(); }
 };
@@ -179,8 +183,23 @@ const LossInfo *findLoss(llvm::StringRef name);
 // Metrics
 //===----------------------------------------------------------------------===//
 
-/// A metric of the job language, which is measured on test data and averaged as
-/// the loss is.
+/// The values of each element that a metric follows from, in integers, booleans
+/// or the output's element type.
+struct MetricValues {
+  Value labels;       ///< in a mean, the values that are averaged
+  Value guesses = {}; ///< classes, predictions or scores; null in a mean
+};
+
+/// How a metric follows from these values, as hfta_metric says.
+struct MetricForm {
+  hfta_metric_kind kind = HFTA_METRIC_MEAN;
+  hfta_metric_average average = HFTA_AVERAGE_MACRO;
+  bool isLabeled = false;
+  int64_t classes = 1;
+};
+
+/// A metric of the job language, which is measured on test data. Its elements
+/// have the weights of the loss' elements.
 struct MetricInfo {
   llvm::StringLiteral name;
   /// The parameters after output and label, in the order of positional
@@ -194,14 +213,20 @@ struct MetricInfo {
   /// Checks arguments and types. The output is a float.
   ObjectiveError (*check)(const ObjectiveArguments &arguments,
                           ObjectiveTypes types);
-  /// Builds one value for each element of the loss, in the output's element
-  /// type. The label has class numbers or values: JobBuilder replaces
+  /// Returns how it follows from the values. Null: it is their mean.
+  MetricForm (*getForm)(const ObjectiveArguments &arguments,
+                        ObjectiveTypes types);
+  /// Builds the values of the loss' elements. Labels and guesses have a value
+  /// for each of these, scores of classes have the classes on a further last
+  /// axis. The label has class numbers or values: JobBuilder replaces
   /// probabilities by the likeliest class.
-  Value (*build)(const ObjectiveOperands &operands);
+  MetricValues (*build)(const ObjectiveOperands &operands);
   /// Whether it is a share of elements, which programs print in percent.
   bool isShare;
   /// Whether larger values are better. It decides which copy is the best one.
   bool isHigherBetter;
+  /// Whether it is a matrix, by which copies can't be compared.
+  bool isMatrix = false;
 
   std::string getTitle(const ObjectiveArguments &arguments) const {
     return describe ? describe(arguments) : name.str();

@@ -149,6 +149,7 @@ private:
   Purpose getLossPurpose(StringRef term = {});
   void buildLossTerms();
   void buildModalNodes();
+  void buildMetrics();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
@@ -594,6 +595,39 @@ void ProgramBuilder::buildModalNodes() {
       .set(&hfta_program::modal_nodes, tables.table("modal_nodes", rows));
 }
 
+void ProgramBuilder::buildMetrics() {
+  std::vector<Record> rows;
+  for (const JobMetric &metric : job.metrics) {
+    auto find = [&](MetricColumn column) {
+      return indexOf(Purpose::evaluation_metric,
+                     getMetricColumnName(metric, column));
+    };
+    uint32_t weights = find(MetricColumn::weights);
+    VariableOp variable =
+        variables.lookup(Purpose::evaluation_metric,
+                         getMetricColumnName(metric, MetricColumn::weights));
+    int64_t elements =
+        variable ? variable.getTensorType().getNumElements() / job.batch : 0;
+    rows.push_back(
+        StructRecord<hfta_metric>()
+            .set(&hfta_metric::name, text(metric.name))
+            .set(&hfta_metric::kind, metric.kind)
+            .set(&hfta_metric::average, metric.average)
+            .set(&hfta_metric::is_share, metric.isShare)
+            .set(&hfta_metric::is_labeled, metric.isLabeled)
+            .set(&hfta_metric::direction,
+                 metric.isHigherBetter ? HFTA_MAXIMIZE : HFTA_MINIMIZE)
+            .set(&hfta_metric::labels, find(MetricColumn::labels))
+            .set(&hfta_metric::guesses,
+                 metric.isMean() ? UINT32_MAX : find(MetricColumn::guesses))
+            .set(&hfta_metric::weights, weights)
+            .set(&hfta_metric::elements, elements)
+            .set(&hfta_metric::classes, metric.classes));
+  }
+  program.set(&hfta_program::metric_count, rows.size())
+      .set(&hfta_program::metrics, tables.table("metrics", rows));
+}
+
 StructRecord<hfta_roles> ProgramBuilder::getRoles() {
   // The roles of an evaluation are those of the first term.
   StringRef first =
@@ -607,7 +641,6 @@ StructRecord<hfta_roles> ProgramBuilder::getRoles() {
       .set(&hfta_roles::loss, indexOf(getLossPurpose()))
       .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss, first))
       .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight, first))
-      .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric))
       .set(&hfta_roles::kl_scale, indexOf(Purpose::kl_scale))
       .set(&hfta_roles::skipped, indexOf(Purpose::curvature_count, "skipped"))
       .set(&hfta_roles::retried, indexOf(Purpose::curvature_count, "retried"))
@@ -707,7 +740,6 @@ void ProgramBuilder::setJob() {
   program.set(&hfta_program::name, text(job.name))
       .set(&hfta_program::optimizer, text(llvm::join(getOptimizers(), ", ")))
       .set(&hfta_program::optimizers, getOptimizerOfCopy())
-      .set(&hfta_program::metric, text(job.metric))
       .set(&hfta_program::cpu_features,
            text(TargetModel::get(module).getProcessor().getFeatures()))
       .set(&hfta_program::target, text(target.getName()))
@@ -767,10 +799,10 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildSettings();
   buildLossTerms();
   buildModalNodes();
+  buildMetrics();
   setJob();
   setMemory();
   program.set(&hfta_program::abi_version, hfta_abi_version())
-      .set(&hfta_program::metric_is_share, job.metricIsShare)
       .set(&hfta_program::blocks, blocks)
       .set(&hfta_program::segments, segmentTable)
       .set(&hfta_program::tensors, tensorTable)

@@ -141,6 +141,14 @@ void JobAnalyzer::readArgument(const BoundArguments::Bound &bound,
     if (std::optional<bool> holds = constants.readBool(value, name))
       objective.arguments.set(name, static_cast<int64_t>(*holds));
     return;
+  case ObjectiveParameter::Kind::word: {
+    llvm::SmallVector<llvm::StringRef> words;
+    parameter.words.split(words, '|');
+    if (std::optional<llvm::StringRef> word =
+            constants.readWord(value, name, words))
+      objective.arguments.set(name, llvm::find(words, *word) - words.begin());
+    return;
+  }
   case ObjectiveParameter::Kind::tensor:
     if (OperandInfo operand; readOperand(value, /*takesNumber=*/true, operand))
       objective.tensors.emplace_back(name, operand);
@@ -278,22 +286,47 @@ void JobAnalyzer::analyzeLoss(const Clause &clause) {
 // Metric
 //===----------------------------------------------------------------------===//
 
-void JobAnalyzer::analyzeMetric(const Clause &clause) {
+/// Appends the metric of the last entry of `info.metrics` to the job. If it has
+/// the name of an earlier one, it gets a number.
+void JobAnalyzer::nameMetric(const MetricInfo &metric) {
+  std::string title = metric.getTitle(info.metrics.back().arguments);
+  auto isTaken = [&](const std::string &name) {
+    return llvm::any_of(info.job.metrics, [&](const JobMetric &other) {
+      return other.name == name;
+    });
+  };
+  JobMetric added;
+  added.name = title;
+  for (int64_t more = 2; isTaken(added.name); ++more)
+    added.name = title + "_" + std::to_string(more);
+  added.isShare = metric.isShare;
+  added.isHigherBetter = metric.isHigherBetter;
+  info.job.metrics.push_back(std::move(added));
+}
+
+void JobAnalyzer::analyzeMetric(const ast::Expression &value) {
   static constexpr llvm::StringLiteral kLabel = "label";
-  const ast::Expression *value = getOnlyValue(clause);
-  std::optional<CallView> call;
-  if (!value || !(call = getCall(*value,
-                                 "a metric such as accuracy(net, "
-                                 "label)",
-                                 diagnostics)))
-    return;
+  std::optional<CallView> call =
+      getCall(value, "a metric such as accuracy(net, label)", diagnostics);
   const MetricInfo *metric =
-      findKind(getMetrics(), *call, "metric", diagnostics);
+      call ? findKind(getMetrics(), *call, "metric", diagnostics) : nullptr;
   if (!metric)
     return;
-  ObjectiveInfo &objective = info.metric.emplace();
+  ObjectiveInfo &objective = info.metrics.emplace_back();
   std::optional<BoundArguments> arguments =
       bindObjective(*call, kLabel, metric->parameters, {}, objective);
   if (arguments && !objective.implicit)
     analyzeTarget(*call, kLabel, /*takesNumber=*/false, *arguments, objective);
+  nameMetric(*metric);
+}
+
+void JobAnalyzer::analyzeMetric(const Clause &clause) {
+  for (const ast::Argument &argument : clause.arguments)
+    if (argument.name)
+      diagnostics.error(argument.getRange(),
+                        "'metric' has no argument '" + argument.name.name + "'",
+                        "it takes metrics: metric accuracy(net, label), "
+                        "f1(net, label)");
+    else
+      analyzeMetric(*argument.value);
 }

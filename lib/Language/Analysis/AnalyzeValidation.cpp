@@ -45,7 +45,7 @@ void JobAnalyzer::analyzeValidationObjective(const Clause &clause) {
     diagnostics.error(value.getRange(),
                       "expected a score of the validation data",
                       "it is validation.loss, or validation.NAME with the name "
-                      "of the job's metric; or external(minimize) or "
+                      "of a metric of the job; or external(minimize) or "
                       "external(maximize)");
 }
 
@@ -95,13 +95,32 @@ void JobAnalyzer::checkScoreName() {
   llvm::StringRef name = info.score.name;
   if (!info.score.range.isValid() || name == kLoss)
     return;
-  if (info.metric && name == info.metric->name) {
-    info.job.scoresByMetric = true;
+  // A metric may also be called by its kind, if no other one is of this kind.
+  std::vector<llvm::StringRef> known = {kLoss};
+  std::optional<size_t> found, kind;
+  size_t ofKind = 0;
+  for (auto [index, metric] : llvm::enumerate(info.job.metrics)) {
+    known.emplace_back(metric.name);
+    if (name == metric.name)
+      found = index;
+    if (name == info.metrics[index].name) {
+      kind = index;
+      ++ofKind;
+    }
+  }
+  if (!found && ofKind == 1)
+    found = kind;
+  if (found && findMetric(info.metrics[*found].name)->isMatrix) {
+    diagnostics.error(info.score.range,
+                      "'" + name +
+                          "' is a matrix, by which copies can't be compared",
+                      "write validation.loss, or add another metric");
     return;
   }
-  std::vector<llvm::StringRef> known = {kLoss};
-  if (info.metric)
-    known.emplace_back(info.metric->name);
+  if (found) {
+    info.job.scoresByMetric = static_cast<int64_t>(*found) + 1;
+    return;
+  }
   std::string hint = suggest(name, known, "the job's scores are");
   if (findMetric(name))
     hint = ("add the clause: metric " + name + "(...)").str();

@@ -285,12 +285,6 @@ void JobAnalyzer::fillJob() {
     addNew(term.weight);
   }
   fillSettings();
-  if (info.metric) {
-    const MetricInfo &metric = *findMetric(info.metric->name);
-    job.metric = metric.getTitle(info.metric->arguments);
-    job.metricIsShare = metric.isShare;
-    job.metricIsHigherBetter = metric.isHigherBetter;
-  }
   for (const FieldInfo &field : info.fields)
     job.data.push_back(
         {field.name, field.train, field.test, field.validation, {}});

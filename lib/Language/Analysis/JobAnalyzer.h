@@ -203,8 +203,8 @@ struct JobInfo {
   /// hyper-parameters of the model.
   std::vector<const ast::Argument *> modelSettings;
   llvm::SMRange batchRange;
-  std::vector<LossTermInfo> terms; ///< terms of the loss
-  std::optional<ObjectiveInfo> metric;
+  std::vector<LossTermInfo> terms;    ///< terms of the loss
+  std::vector<ObjectiveInfo> metrics; ///< those of Job::metrics
   /// Returns the number of samples of a micro-batch with which a network is
   /// called.
   int64_t getNetworkBatch() const { return job.getMicroBatch() / times; }
@@ -474,6 +474,8 @@ private:
   void analyzeTarget(const CallView &call, llvm::StringRef labelName,
                      bool takesNumber, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
+  void analyzeMetric(const ast::Expression &value);
+  void nameMetric(const MetricInfo &metric);
   void collectTerms(const ast::Expression &expression,
                     std::vector<TermExpressions> &found);
   void analyzeTerm(const TermExpressions &expressions,

@@ -108,9 +108,11 @@ private:
                                   const Target &target,
                                   const ModelValues &values,
                                   TensorBuilder &tensors);
-  Value buildMetric(Target target, Value weights, TensorBuilder &tensors);
-  Value buildMetric(Target target, Value weights, const ModelValues &values,
-                    OpBuilder &builder);
+  bool noteForm(const ObjectiveInfo &metric, const MetricForm &form,
+                JobMetric &noted);
+  bool buildMetric(size_t index, const Target &implied, Value weights,
+                   const ModelValues &values, OpBuilder &builder,
+                   SmallVector<Value> &results);
   bool buildLossAndMetric(const ModelValues &values,
                           SmallVector<Value> &results);
 
@@ -158,6 +160,8 @@ private:
   FloatType floatType;
   /// The field that each input of the model is bound to.
   std::vector<const FieldInfo *> boundFields;
+  /// Whether Job::metrics has the forms of metrics, those of the first model.
+  bool knowsForms = false;
   /// The known sizes of axes by name.
   llvm::StringMap<int64_t> sizes;
 };

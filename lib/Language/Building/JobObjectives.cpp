@@ -264,45 +264,73 @@ std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
   return built;
 }
 
-/// Returns the metric's value; null after an error.
-Value JobBuilder::buildMetric(Target target, Value weights,
-                              TensorBuilder &tensors) {
-  const MetricInfo &metric = *findMetric(info.metric->name);
+/// Notes how a metric follows from its values, which must be the same for all
+/// models. Returns whether it is.
+bool JobBuilder::noteForm(const ObjectiveInfo &metric, const MetricForm &form,
+                          JobMetric &noted) {
+  if (!knowsForms) {
+    noted.kind = form.kind;
+    noted.average = form.average;
+    noted.isLabeled = form.isLabeled;
+    noted.classes = form.classes;
+  }
+  if (noted.kind == form.kind && noted.isLabeled == form.isLabeled &&
+      noted.classes == form.classes)
+    return true;
+  diagnostics.error(metric.range,
+                    "the models have different numbers of classes, " +
+                        Twine(noted.classes) + " and " + Twine(form.classes),
+                    "'" + metric.name + "' needs the same number");
+  return false;
+}
+
+/// Builds the values of a metric over the elements of the first term of the
+/// loss, whose weights are `weights`. `implied` is what a metric without
+/// operands compares.
+bool JobBuilder::buildMetric(size_t index, const Target &implied, Value weights,
+                             const ModelValues &values, OpBuilder &builder,
+                             SmallVector<Value> &results) {
+  const ObjectiveInfo &given = info.metrics[index];
+  const MetricInfo &metric = *findMetric(given.name);
   const ObjectiveInfo &loss = info.terms.front().loss;
-  ObjectiveArguments arguments = info.metric->arguments;
+  TensorBuilder tensors = getTensors(builder, "metric", given.range);
+  std::optional<Target> target =
+      given.implicit ? implied : findTarget(given, values, tensors);
+  if (!target)
+    return false;
+  ObjectiveArguments arguments = given.arguments;
   if (!arguments.findInteger(kAxisArgument))
     arguments.set(kAxisArgument, loss.arguments.getAxis());
-  ObjectiveOperands operands = {tensors, arguments, target.output,
-                                target.label.value};
+  ObjectiveOperands operands = {tensors, arguments, target->output,
+                                target->label.value};
   if (findLoss(loss.name)->getLabelKind(arguments, operands.getTypes()) ==
       LabelKind::probabilities)
     operands.label = findLargest(
-        tensors, tensors.reshape(operands.label, getShape(target.output)),
-        *findAxis(getTensorType(target.output), arguments.getAxis()),
+        tensors, tensors.reshape(operands.label, getShape(target->output)),
+        *findAxis(getTensorType(target->output), arguments.getAxis()),
         tensors.getBuilder().getI64Type());
-  ObjectiveError wrong = checkObjective(metric, arguments, operands.getTypes());
+  ObjectiveTypes types = operands.getTypes();
+  ObjectiveError wrong = checkObjective(metric, arguments, types);
   if (wrong) {
-    diagnostics.error(info.metric->range, wrong.message, wrong.hint);
-    return nullptr;
+    diagnostics.error(given.range, wrong.message, wrong.hint);
+    return false;
   }
-  Value value = metric.build(operands);
-  if (value.getType() == weights.getType())
-    return value;
-  diagnostics.error(info.metric->range,
-                    "the metric has the shape " + printShape(getShape(value)) +
-                        ", but the loss " + printShape(getShape(weights)),
-                    "both are averaged over the same elements");
-  return nullptr;
-}
-
-/// Builds the metric over the elements of the first term of the loss.
-Value JobBuilder::buildMetric(Target target, Value weights,
-                              const ModelValues &values, OpBuilder &builder) {
-  TensorBuilder tensors = getTensors(builder, "metric", info.metric->range);
-  if (info.metric->implicit)
-    return buildMetric(target, weights, tensors);
-  std::optional<Target> own = findTarget(*info.metric, values, tensors);
-  return own ? buildMetric(*own, weights, tensors) : nullptr;
+  MetricForm form =
+      metric.getForm ? metric.getForm(arguments, types) : MetricForm();
+  if (!noteForm(given, form, info.job.metrics[index]))
+    return false;
+  MetricValues built = metric.build(operands);
+  results.push_back(built.labels);
+  if (built.guesses)
+    results.push_back(built.guesses);
+  if (getShape(built.labels) == getShape(weights))
+    return true;
+  diagnostics.error(given.range,
+                    "the metric has the shape " +
+                        printShape(getShape(built.labels)) + ", but the loss " +
+                        printShape(getShape(weights)),
+                    "both are of the same elements, which have one weight");
+  return false;
 }
 
 /// Builds the results of @objective. TaskBuilder::inlineObjective() lists them.
@@ -331,11 +359,9 @@ bool JobBuilder::buildLossAndMetric(const ModelValues &values,
     first = loss;
     target = own;
   }
-  if (info.metric) {
-    results.push_back(buildMetric(*target, first->weights, values, builder));
-    if (!results.back())
+  for (size_t i = 0; i < info.metrics.size(); ++i)
+    if (!buildMetric(i, *target, first->weights, values, builder, results))
       return false;
-  }
   if (!isSum && first->divisors)
     results.push_back(first->divisors);
   return true;
@@ -359,5 +385,6 @@ bool JobBuilder::buildObjective(ModelOp model) {
   func::ReturnOp::create(builder, objective.getLoc(), results);
   objective.setType(
       builder.getFunctionType(types, ValueRange(results).getTypes()));
+  knowsForms = true;
   return true;
 }

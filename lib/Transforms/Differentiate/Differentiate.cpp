@@ -156,6 +156,18 @@ static LogicalResult checkLossTerms(ModuleOp module, const Job &job,
   return success();
 }
 
+/// Checks that @objective returns the values of all metrics.
+static LogicalResult checkMetrics(const Job &job, ModelOp model) {
+  auto objective = model.lookupSymbol<func::FuncOp>("objective");
+  size_t wanted = 0;
+  for (const JobMetric &metric : job.metrics)
+    wanted += metric.isMean() ? 1 : 2;
+  if (!objective || objective.getNumResults() >= 2 + wanted)
+    return success();
+  return objective.emitError("the metrics need ")
+         << wanted << " results besides losses and weights";
+}
+
 namespace {
 struct DifferentiatePass
     : hfta::impl::HftaDifferentiateBase<DifferentiatePass> {
@@ -180,6 +192,7 @@ struct DifferentiatePass
     if (failed(blocks))
       return signalPassFailure();
     if (failed(checkLossTerms(module, *job, models.front())) ||
+        failed(checkMetrics(*job, models.front())) ||
         failed(build(module, *job, models.front(), *blocks)))
       return signalPassFailure();
   }

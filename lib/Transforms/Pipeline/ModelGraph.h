@@ -24,8 +24,9 @@ public:
   /// Returns all ops, each after those on which it depends.
   ArrayRef<Operation *> getOps() const { return ops; }
   /// Returns the ops that compute the results of `objective`: losses, weights,
-  /// then losses of drawn targets and a metric, if there are such. An entry is
-  /// null if the result is data from files. Empty without an objective.
+  /// then losses of drawn targets and values of metrics, if there are such. An
+  /// entry is null if the result is data from files. Empty without an
+  /// objective.
   ArrayRef<Operation *> getResults() const { return results; }
   /// Returns the results that are losses and weights of all terms.
   ArrayRef<Operation *> getLosses() const {

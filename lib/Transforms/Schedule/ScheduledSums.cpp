@@ -94,7 +94,10 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
       if (!place || place->getSegment() != number)
         continue;
       RankedTensorType type = variable.getTensorType();
-      int64_t elements = type.getNumElements() * getCopies(type).value_or(1);
+      // Padding between two copies' tensors is added up with them.
+      int64_t between = place->getStride() * 8 / type.getElementTypeBitWidth();
+      int64_t elements =
+          type.getNumElements() + (getCopies(type).value_or(1) - 1) * between;
       addLaunch(sums, RankedTensorType::get({elements}, type.getElementType()),
                 place->getOffset(), 0);
     }

@@ -10,6 +10,8 @@
 #include "Tasks/TaskBuilder.h"
 #include "Tasks/TaskTags.h"
 
+#include "Hfta/Transforms/Precision/Precision.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -28,6 +30,76 @@ static void addMasked(TaskBuilder &tasks, Value values, Value mask, Purpose sum,
       tasks.sumAll(kept),
       tasks.declare(PurposeAttr::get(tasks.getContext(), sum, term),
                     tasks.scalarType(f64, true)));
+}
+
+/// Writes the rows of a micro-batch, which has one for each of its samples, to
+/// their places in a new variable with the rows of all micro-batches. As each
+/// micro-batch adds its rows to zeros, any division of a batch into
+/// micro-batches and groups leaves the same rows.
+static void addRows(TaskBuilder &tasks, Value rows, FloatType type,
+                    StringRef name) {
+  OpBuilder &builder = tasks.getBuilder();
+  const Job &job = tasks.getJob();
+  Location loc = rows.getLoc();
+  SmallVector<int64_t> shape(cast<RankedTensorType>(rows.getType()).getShape());
+  Value placed = tasks.castTo(rows, type);
+  if (job.microBatches > 1) {
+    auto dimensions = llvm::to_vector(llvm::seq<int64_t>(1, shape.size() + 1));
+    shape.insert(shape.begin(), job.microBatches);
+    placed = BroadcastOp::create(builder, loc, placed, shape, dimensions);
+    Value place = IotaOp::create(builder, loc, shape, 0, builder.getI64Type());
+    Value own = tasks.broadcastScalar(tasks.read(Purpose::micro_batch), shape);
+    Value isOwn =
+        CompareOp::create(builder, loc, ComparePredicate::equal, place, own);
+    placed = SelectOp::create(builder, loc, isOwn, placed,
+                              tasks.splat(shape, type, 0.0));
+  }
+  auto purpose =
+      PurposeAttr::get(tasks.getContext(), Purpose::evaluation_metric, name);
+  tasks.accumulate(
+      placed,
+      tasks.declare(
+          purpose, withCopies(RankedTensorType::get(shape, type), job.copies)));
+}
+
+/// Builds the sum of each sample's elements, in f64.
+static Value sumSamples(TaskBuilder &tasks, Value values) {
+  OpBuilder &builder = tasks.getBuilder();
+  Value wide = tasks.castTo(values, builder.getF64Type());
+  int64_t rank = cast<RankedTensorType>(wide.getType()).getRank();
+  if (rank == 1)
+    return wide;
+  return ReduceOp::create(builder, values.getLoc(), ReduceKind::sum, wide,
+                          llvm::to_vector(llvm::seq<int64_t>(1, rank)),
+                          TypeAttr());
+}
+
+/// Builds the values that a metric needs of a micro-batch's elements. `weights`
+/// are the elements' weights in the loss.
+static void addMetric(TaskBuilder &tasks, const JobMetric &metric,
+                      const Objective::Metric &values, Value weights) {
+  OpBuilder &builder = tasks.getBuilder();
+  FloatType f64 = builder.getF64Type();
+  auto add = [&](MetricColumn column, Value rows, FloatType type) {
+    std::string name = getMetricColumnName(metric, column);
+    if (!tasks.getVariables().lookup(Purpose::evaluation_metric, name))
+      addRows(tasks, rows, type, name);
+  };
+  if (metric.isMean()) {
+    Value weighted =
+        MulOp::create(builder, values.labels.getLoc(), values.labels, weights);
+    add(MetricColumn::labels, sumSamples(tasks, weighted), f64);
+    add(MetricColumn::weights, sumSamples(tasks, weights), f64);
+    return;
+  }
+  // Numbers of classes are exact in f32.
+  auto getType = [&](Value value) {
+    auto own = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
+    return own ? atLeastF32(own) : builder.getF32Type();
+  };
+  add(MetricColumn::labels, values.labels, getType(values.labels));
+  add(MetricColumn::guesses, values.guesses, getType(values.guesses));
+  add(MetricColumn::weights, weights, getType(weights));
 }
 
 /// Builds a mask that is true for elements of real samples, and false for those
@@ -74,14 +146,11 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
         MulOp::create(builder, objective.getLoc(), term.losses, term.weights);
     addMasked(tasks, losses, mask, Purpose::evaluation_loss, name);
     addMasked(tasks, term.divisors, mask, Purpose::evaluation_weight, name);
-    if (index > 0 || !values.metric)
-      continue;
-    // An evaluation divides the sums of the first term's losses and of the
-    // metric by the same sum of divisors.
-    Value metric = MulOp::create(builder, objective.getLoc(), values.metric,
-                                 term.divisors);
-    addMasked(tasks, metric, mask, Purpose::evaluation_metric);
   }
+  // Metrics have the weights by which the mean of the first term divides.
+  for (auto [metric, own] :
+       llvm::zip_equal(tasks.getJob().metrics, values.metrics))
+    addMetric(tasks, metric, own, values.terms.front().divisors);
   return last;
 }
 

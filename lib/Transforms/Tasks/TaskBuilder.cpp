@@ -248,8 +248,11 @@ Objective TaskBuilder::inlineObjective(func::FuncOp objective,
   }
   if (job.drawsTargets())
     values.drawnLosses = results[next++];
-  if (!job.metric.empty() && next < results.size())
-    values.metric = results[next++];
+  for (const JobMetric &metric : job.metrics) {
+    Value first = results[next++];
+    values.metrics.push_back(
+        {first, metric.isMean() ? Value() : results[next++]});
+  }
   if (lossTerms.empty() && next < results.size())
     values.terms.front().divisors = results[next];
   return values;

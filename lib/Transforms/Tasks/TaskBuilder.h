@@ -37,7 +37,12 @@ struct Objective {
   };
   SmallVector<Term, 1> terms; ///< those of getLossTerms(), or the only one
   Value drawnLosses; ///< losses for drawn targets; null if none are drawn
-  Value metric; ///< has the elements of the first term; null if there is none
+  /// The values of each of Job::metrics, for the elements of the first term.
+  struct Metric {
+    Value labels;  ///< in a mean, its values
+    Value guesses; ///< as of MetricColumn; null in a mean
+  };
+  SmallVector<Metric, 1> metrics;
 };
 
 class TaskBuilder {

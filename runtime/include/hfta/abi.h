@@ -147,7 +147,6 @@
   M(s, loss)                                                                   \
   M(s, loss_sum)                                                               \
   M(s, loss_weight)                                                            \
-  M(s, metric_sum)                                                             \
   M(s, kl_scale)                                                               \
   M(s, skipped)                                                                \
   M(s, retried)                                                                \
@@ -155,6 +154,14 @@
 #define HFTA_ABI_MODAL_NODE(M, s) M(s, name) M(s, copies) M(s, kind) M(s, rule)
 #define HFTA_ABI_LOSS_TERM(M, s)                                               \
   M(s, name) M(s, loss) M(s, weight) M(s, loss_sum) M(s, loss_weight)
+#define HFTA_ABI_METRIC(M, s)                                                  \
+  M(s, name)                                                                   \
+  M(s, kind)                                                                   \
+  M(s, average)                                                                \
+  M(s, is_share)                                                               \
+  M(s, is_labeled)                                                             \
+  M(s, direction)                                                              \
+  M(s, labels) M(s, guesses) M(s, weights) M(s, elements) M(s, classes)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \
@@ -196,11 +203,11 @@
   M(s, is_external) M(s, patience) M(s, least) M(s, minutes)
 #define HFTA_ABI_PROGRAM(M, s)                                                 \
   M(s, abi_version)                                                            \
-  M(s, metric_is_share)                                                        \
+  M(s, metric_count)                                                           \
   M(s, name)                                                                   \
   M(s, optimizer)                                                              \
   M(s, optimizers)                                                             \
-  M(s, metric)                                                                 \
+  M(s, metrics)                                                                \
   M(s, cpu_features)                                                           \
   M(s, target)                                                                 \
   M(s, plan_json)                                                              \
@@ -287,6 +294,7 @@
   STRUCT(hfta_roles, HFTA_ABI_ROLES)                                           \
   STRUCT(hfta_loss_term, HFTA_ABI_LOSS_TERM)                                   \
   STRUCT(hfta_modal_node, HFTA_ABI_MODAL_NODE)                                 \
+  STRUCT(hfta_metric, HFTA_ABI_METRIC)                                         \
   STRUCT(hfta_export_template, HFTA_ABI_EXPORT_TEMPLATE)                       \
   STRUCT(hfta_model, HFTA_ABI_MODEL)                                           \
   STRUCT(hfta_search_setting, HFTA_ABI_SEARCH_SETTING)                         \
@@ -363,6 +371,20 @@
   E(HFTA_SETTING_WHOLE_NUMBERS)                                                \
   E(HFTA_SETTING_COUNTS)
 
+#define HFTA_ABI_METRIC_KIND(E)                                                \
+  E(HFTA_METRIC_MEAN)                                                          \
+  E(HFTA_METRIC_EXP_MEAN)                                                      \
+  E(HFTA_METRIC_RECALL)                                                        \
+  E(HFTA_METRIC_PRECISION)                                                     \
+  E(HFTA_METRIC_F1)                                                            \
+  E(HFTA_METRIC_CONFUSION)                                                     \
+  E(HFTA_METRIC_R2)                                                            \
+  E(HFTA_METRIC_AUROC)                                                         \
+  E(HFTA_METRIC_AVERAGE_PRECISION)
+#define HFTA_ABI_METRIC_AVERAGE(E)                                             \
+  E(HFTA_AVERAGE_MACRO)                                                        \
+  E(HFTA_AVERAGE_MICRO)                                                        \
+  E(HFTA_AVERAGE_WEIGHTED)
 #define HFTA_ABI_DIRECTION(E) E(HFTA_MINIMIZE) E(HFTA_MAXIMIZE)
 #define HFTA_ABI_DISTRIBUTION(E)                                               \
   E(HFTA_UNIFORM)                                                              \
@@ -386,6 +408,8 @@
   ENUM(hfta_due_kind, HFTA_ABI_DUE_KIND)                                       \
   ENUM(hfta_space, HFTA_ABI_SPACE)                                             \
   ENUM(hfta_setting_type, HFTA_ABI_SETTING_TYPE)                               \
+  ENUM(hfta_metric_kind, HFTA_ABI_METRIC_KIND)                                 \
+  ENUM(hfta_metric_average, HFTA_ABI_METRIC_AVERAGE)                           \
   ENUM(hfta_direction, HFTA_ABI_DIRECTION)                                     \
   ENUM(hfta_distribution, HFTA_ABI_DISTRIBUTION)
 

@@ -190,10 +190,10 @@ hfta_status hfta_instance_restart(hfta_instance *instance,
 hfta_status hfta_instance_set_live(hfta_instance *instance,
                                    const int32_t *copies, int64_t count);
 
-/// Computes each copy's mean loss and metric over the first `valid_samples`
+/// Computes each copy's mean loss and metrics over the first `valid_samples`
 /// samples of one batch, in inference mode. The rest of the batch is ignored,
-/// but must be readable. `losses` and `metrics` receive one value per copy;
-/// either may be NULL.
+/// but must be readable. `losses` receive one value per copy, and `metrics` one
+/// value per copy for each of the job's metrics; either may be NULL.
 hfta_status hfta_instance_evaluate(hfta_instance *instance,
                                    const void *const *inputs,
                                    int64_t valid_samples, double *losses,

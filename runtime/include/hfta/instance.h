@@ -100,8 +100,8 @@ hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 uint64_t bytes);
 
 /// Evaluate several batches together: call _begin, then _add for each batch,
-/// then _end, which writes one mean loss and metric per copy (either array may
-/// be NULL). A mean over no valid element is NaN.
+/// then _end, which writes one mean loss per copy, and one value per copy for
+/// each metric (either array may be NULL). A mean over no valid element is NaN.
 hfta_status hfta_instance_evaluate_begin(hfta_instance *instance);
 hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
                                        const void *const *inputs,

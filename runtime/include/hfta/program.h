@@ -551,8 +551,6 @@ typedef struct hfta_roles {
                      ///< those of the first one
   /// One f64 per copy: sum of the weights of these elements.
   uint32_t loss_weight;
-  /// One f64 per copy: sum of the metric over these elements.
-  uint32_t metric_sum;
   // The following are only in a job with a preconditioner.
   uint32_t kl_scale; ///< one f64 per copy: factor by which KL clipping scaled a
                      ///< step's gradients
@@ -584,6 +582,52 @@ typedef struct hfta_loss_term {
   uint32_t loss_weight; ///< sum of the weights of these elements
 } hfta_loss_term;
 
+/// How a metric follows from the values that an evaluation leaves of each
+/// element (runtime/src/program/metric_values.h).
+typedef enum hfta_metric_kind {
+  HFTA_METRIC_MEAN,             ///< weighted mean of values
+  HFTA_METRIC_EXP_MEAN,         ///< e to the power of such a mean
+  HFTA_METRIC_RECALL,           ///< share of a class' labels that are guessed
+  HFTA_METRIC_PRECISION,        ///< share of a class' guesses that are right
+  HFTA_METRIC_F1,               ///< harmonic mean of precision and recall
+  HFTA_METRIC_CONFUSION,        ///< counts of guesses (columns) by label (rows)
+  HFTA_METRIC_R2,               ///< coefficient of determination
+  HFTA_METRIC_AUROC,            ///< area under the ROC curve
+  HFTA_METRIC_AVERAGE_PRECISION ///< mean precision at each positive's score
+} hfta_metric_kind;
+
+/// How a metric's values for several classes become one number.
+typedef enum hfta_metric_average {
+  HFTA_AVERAGE_MACRO,   ///< mean over classes
+  HFTA_AVERAGE_MICRO,   ///< all classes are counted as one
+  HFTA_AVERAGE_WEIGHTED ///< mean over classes, weighted by their labels; of R2,
+                        ///< by the variance of their labels
+} hfta_metric_average;
+
+/// A metric. An evaluation leaves values for each element of each sample of a
+/// batch, in the tensors below; each copy has its own. Their element type is
+/// f32 or f64.
+typedef struct hfta_metric {
+  const char *name;    ///< in logs and tables: "accuracy", "f1_micro"
+  uint32_t kind;       ///< hfta_metric_kind
+  uint32_t average;    ///< hfta_metric_average
+  uint32_t is_share;   ///< 1: it is printed in percent
+  uint32_t is_labeled; ///< 1: each class has elements of its own, whose labels
+                       ///< and guesses are 0 and 1: element e is of class
+                       ///< e mod `classes`. 0: they are numbers of classes
+  uint32_t direction;  ///< hfta_direction: which values are better
+  /// Each element's label; in a mean, for each sample the sum of its elements'
+  /// values times their weights.
+  uint32_t labels;
+  /// Guesses, predictions or scores; UINT32_MAX in a mean. Scores of classes,
+  /// if `is_labeled` is 0, are `classes` numbers for each element.
+  uint32_t guesses;
+  /// Each element's weight; in a mean, each sample's sum of weights.
+  uint32_t weights;
+  int64_t elements; ///< number of a sample's elements; 1 in a mean
+  int64_t classes;  ///< number of classes, or of R2's columns; 1 in a mean
+} hfta_metric;
+
 /// An inference model without weights, which an export completes with one
 /// copy's tensors: `header` is a serialized ONNX ModelProto without its graph,
 /// `graph` a GraphProto without its initializers. The tensors flagged
@@ -610,17 +654,16 @@ typedef struct hfta_model {
 /// A compiled job.
 typedef struct hfta_program {
   uint32_t abi_version;
-  uint32_t metric_is_share; ///< 1: the metric is printed in percent
-  const char *name;         ///< the job's name
+  uint32_t metric_count;
+  const char *name;      ///< the job's name
   const char *optimizer; ///< name such as "sgd" or "adam"; several names with
                          ///< commas if copies have different optimizers; "" in
                          ///< a program that doesn't train
   /// The name of each copy's optimizer; NULL if all copies have the same.
   const char *const *optimizers;
-  const char
-      *metric; ///< name of the metric, such as "accuracy"; "" if there is none
-  const char *cpu_features; ///< features that the code needs, as
-                            ///< comma-separated names of /proc/cpuinfo
+  const hfta_metric *metrics; ///< in the order in which the job names them
+  const char *cpu_features;   ///< features that the code needs, as
+                              ///< comma-separated names of /proc/cpuinfo
   /// Name of the target that the kernels were compiled for, such as "cpu". What
   /// that means for the runtime is in its table of targets.
   const char *target;

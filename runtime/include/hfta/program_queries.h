@@ -66,6 +66,41 @@ bool hfta_segment_has_image(const hfta_program *program, uint32_t segment);
 bool hfta_program_trains(const hfta_program *program);
 bool hfta_program_evaluates(const hfta_program *program);
 
+/// Returns the number of doubles of an array of metrics: for each metric one
+/// value per copy, then for each metric that is a matrix, the counts of each
+/// copy, row by row. 0 if the program has no metrics.
+int64_t hfta_program_metric_values(const hfta_program *program);
+
+/// Returns the counts of a metric that is a matrix in such an array, those of
+/// the first copy; those of the others follow. NULL for another metric.
+const double *hfta_program_metric_matrix(const hfta_program *program,
+                                         const double *metrics,
+                                         uint32_t metric);
+
+/// Returns the metric by which copies are compared or, if they are compared by
+/// the loss or by scores from outside, the first one that isn't a matrix. NULL
+/// if there is none.
+const hfta_metric *hfta_program_main_metric(const hfta_program *program);
+
+/// Returns a copy's value of this metric in an array of metrics; NaN if there
+/// is none.
+double hfta_program_main_value(const hfta_program *program,
+                               const double *metrics, int64_t copy);
+
+/// Returns the bytes of scores that metrics of ranks keep in the host's memory
+/// during an evaluation, for each sample and copy.
+uint64_t hfta_program_score_bytes(const hfta_program *program);
+
+/// Returns the name of the score by which copies are compared: "loss", or that
+/// of a metric.
+const char *hfta_program_score_name(const hfta_program *program);
+
+/// Returns a copy's score, from the losses and metrics of an evaluation of
+/// `copies` copies. `metrics` may be NULL if copies are compared by the loss.
+double hfta_validation_score(const hfta_validation *by, int64_t copies,
+                             int64_t copy, const double *losses,
+                             const double *metrics);
+
 /// Returns the number of samples of one micro-batch.
 int64_t hfta_program_micro_batch(const hfta_program *program);
 

@@ -145,7 +145,8 @@ typedef struct hfta_validation {
                  ///< each time without another K-th of the data; 0: none
   int64_t seed;  ///< seed of the permutation
   int64_t every; ///< number of epochs between two evaluations, at least 1
-  uint32_t by_metric; ///< 1: copies are compared by the metric, 0: by the loss
+  uint32_t by_metric; ///< the number, from 1, of the metric by which copies are
+                      ///< compared; 0: the loss
   uint32_t direction; ///< hfta_direction: which scores are better
   uint32_t
       keeps_best; ///< 1: the weights with the best score count, 0: the last

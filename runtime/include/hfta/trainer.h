@@ -92,7 +92,9 @@ typedef struct hfta_train_result {
   double *train_losses; ///< mean losses over the last epoch
   /// Mean losses and metrics over the validation data, by the last evaluation;
   /// NULL: not evaluated, or no metric. Losses of an evaluation are one value
-  /// per copy, then those of each of hfta_program.loss_terms.
+  /// per copy, then those of each of hfta_program.loss_terms. Metrics are one
+  /// value per copy for each of hfta_program.metrics, then the counts of those
+  /// that are matrices (hfta_program_metric_values).
   double *validation_losses, *validation_metrics;
   /// With `keep best`, the step of each copy's best weights, 0 if it has none,
   /// so that its last ones count; and what these weights reach on the
@@ -128,8 +130,9 @@ hfta_status hfta_train(hfta_instance *instance,
 /// Frees the arrays of a result.
 void hfta_train_result_free(hfta_train_result *result);
 
-/// Computes each copy's mean loss and metric over all test data. `losses` and
-/// `metrics` receive one value per copy; either may be NULL. HFTA_USAGE if the
+/// Computes each copy's mean loss and metrics over all test data. `losses`
+/// receive one value per copy, and `metrics` one value per copy for each of
+/// hfta_program.metrics; either may be NULL. HFTA_USAGE if the
 /// program was compiled without test data.
 hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
                               double *losses, double *metrics);

@@ -5,6 +5,8 @@
 #include "command_line/table.h"
 #include "command_line/trials/search_commands.h"
 #include "hfta/trainer.h"
+#include "program/metric_values.h"
+#include "training/copies_json.h"
 #include "training/evaluate.h"
 #include "training/progress_text.h"
 
@@ -17,9 +19,11 @@ static void print_trial(const hfta_program *program, int64_t trial,
   const char *data = validates ? "validation" : "test";
   char buffer[32];
   printf("trial %lld: %s loss %.5g", (long long)trial, data, losses[0]);
-  if (*program->metric)
-    printf(", %s %s %s", data, program->metric,
-           hfta_metric_text(program, metrics[0], buffer));
+  for (uint32_t i = 0; i < program->metric_count; ++i)
+    if (!hfta_metric_is_matrix(&program->metrics[i]))
+      printf(", %s %s %s", data, program->metrics[i].name,
+             hfta_metric_text(&program->metrics[i],
+                              metrics[i * program->copies], buffer));
   printf("\n");
 }
 
@@ -39,34 +43,55 @@ static hfta_status measure(hfta_instance *instance,
   return hfta_evaluate_validation(instance, data_root, losses, metrics);
 }
 
+/// Prints the results of all copies: as one JSON object if `as_json`, else as a
+/// table and matrices.
+static void print_copies(const hfta_program *program, bool validates,
+                         bool as_json, const int64_t *best_steps,
+                         const double *losses, const double *metrics) {
+  const double *shown = program->metric_count > 0 ? metrics : NULL;
+  const hfta_results tested = {
+      .best_steps = best_steps, .test_losses = losses, .test_metrics = shown};
+  const hfta_results validated = {.best_steps = best_steps,
+                                  .validation_losses = losses,
+                                  .validation_metrics = shown};
+  if (!as_json) {
+    hfta_print_results(stdout, program, validates ? &validated : &tested);
+    hfta_print_matrices(stdout, program, validates ? "validation" : "test",
+                        metrics, /*live=*/NULL);
+    return;
+  }
+  hfta_json_writer writer;
+  hfta_json_to_file(&writer, stdout);
+  hfta_json_begin_object(&writer);
+  hfta_json_put_string(&writer, "name", program->name);
+  hfta_put_evaluation(&writer, program, validates ? "validation" : "eval",
+                      losses, shown, /*live=*/NULL);
+  hfta_json_end_object(&writer);
+  hfta_json_newline(&writer);
+  (void)hfta_json_finish(&writer, NULL);
+}
+
 /// Evaluates all copies, on the validation data if `validates`, and prints the
-/// table or, unless `trial` is -1, a line about this trial of a search.
+/// results or, unless `trial` is -1, a line about this trial of a search.
 /// `best_steps` has the steps of copies' best weights, 0 for copies with
 /// others. Returns the exit code.
 static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
                     const hfta_trial_arguments *chosen, int64_t trial,
-                    const char *data_root, bool validates,
+                    const char *data_root, bool validates, bool as_json,
                     const int64_t *best_steps) {
   const hfta_program *program = invocation->program;
-  size_t copies = (size_t)program->copies;
   double *losses = hfta_allocate_losses(program);
-  double *metrics = calloc(copies, sizeof(double));
+  double *metrics = hfta_allocate_metrics(program);
   hfta_status status = HFTA_UNSUPPORTED;
   if (losses && metrics)
     status = measure(instance, chosen, data_root, validates, losses, metrics);
   if (status == HFTA_OK)
-    hfta_take_terms(instance, losses);
+    hfta_take_details(instance, losses, metrics);
   int code = (int)status;
   if (status == HFTA_OK && hfta_is_first_rank(invocation) && trial >= 0) {
     print_trial(program, trial, validates, losses, metrics);
   } else if (status == HFTA_OK && hfta_is_first_rank(invocation)) {
-    const double *shown = *program->metric ? metrics : NULL;
-    const hfta_results tested = {
-        .best_steps = best_steps, .test_losses = losses, .test_metrics = shown};
-    const hfta_results validated = {.best_steps = best_steps,
-                                    .validation_losses = losses,
-                                    .validation_metrics = shown};
-    hfta_print_results(stdout, program, validates ? &validated : &tested);
+    print_copies(program, validates, as_json, best_steps, losses, metrics);
   } else if (status != HFTA_OK) {
     hfta_report(invocation, status,
                 losses && metrics ? hfta_instance_message(instance)
@@ -98,7 +123,8 @@ static int load(const hfta_invocation *invocation,
 static int load_and_evaluate(const hfta_invocation *invocation,
                              const hfta_trial_arguments *chosen,
                              const char *checkpoint, hfta_instance *instance,
-                             const char *data_root, bool validates) {
+                             const char *data_root, bool validates,
+                             bool as_json) {
   int64_t trial = -1;
   int64_t *best_steps =
       calloc((size_t)invocation->program->copies, sizeof(*best_steps));
@@ -108,7 +134,7 @@ static int load_and_evaluate(const hfta_invocation *invocation,
   int code = load(invocation, chosen, checkpoint, instance, &trial, best_steps);
   if (code < 0)
     code = evaluate(invocation, instance, chosen, trial, data_root, validates,
-                    best_steps);
+                    as_json, best_steps);
   free(best_steps);
   return code;
 }
@@ -117,7 +143,7 @@ int hfta_command_eval(const hfta_invocation *given) {
   hfta_invocation own = *given, *invocation = &own;
   const char *data_root = NULL, *checkpoint = NULL, *device = NULL;
   int64_t threads = 0;
-  bool validates = false;
+  bool validates = false, as_json = false;
   hfta_spill_arguments spill = {NULL, 0, NULL};
   hfta_rank_arguments ranks = {NULL, NULL, 0};
   hfta_trial_arguments chosen = HFTA_NO_TRIAL_ARGUMENTS;
@@ -136,6 +162,7 @@ int hfta_command_eval(const hfta_invocation *given) {
       {.name = "--validation",
        .help = "evaluate on the validation data instead",
        .flag = &validates},
+      {.name = "--json", .help = "print JSON", .flag = &as_json},
       HFTA_OPTION_BEST(&chosen),
       HFTA_OPTION_TRIAL(&chosen),
       HFTA_OPTION_FOLD(&chosen),
@@ -168,7 +195,7 @@ int hfta_command_eval(const hfta_invocation *given) {
                               &instance);
   if (code < 0)
     code = load_and_evaluate(invocation, &chosen, checkpoint, instance,
-                             data_root, validates);
+                             data_root, validates, as_json);
   hfta_instance_destroy(instance);
   hfta_leave_ranks(invocation);
   return code;

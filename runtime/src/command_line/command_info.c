@@ -41,7 +41,7 @@ static void print_validation(const hfta_program *program) {
   if (own->keeps_best && !program->search)
     printf("keeps each copy's best weights, by its validation %s, in %.1f MiB "
            "of the host's memory\n",
-           own->by_metric ? program->metric : "loss",
+           hfta_program_score_name(program),
            (double)hfta_best_weights_bytes(program) / (1 << 20));
   if (hfta_program_averages(program))
     printf("evaluates the averages of weights, which take the places of "
@@ -51,13 +51,26 @@ static void print_validation(const hfta_program *program) {
     printf("ends after %g minutes\n", own->minutes);
 }
 
+/// Says how much memory metrics of ranks need for each sample.
+static void print_kept_scores(const hfta_program *program) {
+  uint64_t bytes = hfta_program_score_bytes(program);
+  if (bytes > 0)
+    printf("metrics keep %llu bytes of scores in the host's memory for each "
+           "evaluated sample and copy\n",
+           (unsigned long long)bytes);
+}
+
 static void print_job(const hfta_program *const *arrays) {
   const hfta_program *program = arrays[0];
   print_sizes(program);
-  printf("precision %s, optimizer %s, metric %s\n",
+  printf("precision %s, optimizer %s, metric %s",
          hfta_element_name((hfta_element_type)program->precision),
          *program->optimizer ? program->optimizer : "none",
-         *program->metric ? program->metric : "none");
+         program->metric_count > 0 ? program->metrics[0].name : "none");
+  for (uint32_t i = 1; i < program->metric_count; ++i)
+    printf(", %s", program->metrics[i].name);
+  printf("\n");
+  print_kept_scores(program);
   print_validation(program);
   if (program->search)
     program->search->commands->print(stdout, arrays);

@@ -89,6 +89,21 @@ static void put_scheduled(hfta_json_writer *writer,
   hfta_json_end_object(writer);
 }
 
+/// Writes the names of several metrics, and the bytes that they keep of each
+/// evaluated sample.
+static void put_metrics(hfta_json_writer *writer, const hfta_program *program) {
+  uint64_t bytes = hfta_program_score_bytes(program);
+  if (program->metric_count > 1) {
+    hfta_json_key(writer, "metrics");
+    hfta_json_begin_array(writer);
+    for (uint32_t i = 0; i < program->metric_count; ++i)
+      hfta_json_string(writer, program->metrics[i].name);
+    hfta_json_end_array(writer);
+  }
+  if (bytes > 0)
+    hfta_json_put_unsigned(writer, "score_bytes", bytes);
+}
+
 static void put_job(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_put_string(writer, "name", program->name);
   hfta_json_put_unsigned(writer, "abi_version", program->abi_version);
@@ -110,7 +125,9 @@ static void put_job(hfta_json_writer *writer, const hfta_program *program) {
       hfta_json_string(writer, program->loss_terms[i].name);
     hfta_json_end_array(writer);
   }
-  hfta_json_put_string(writer, "metric", program->metric);
+  const hfta_metric *metric = hfta_program_main_metric(program);
+  hfta_json_put_string(writer, "metric", metric ? metric->name : "");
+  put_metrics(writer, program);
   hfta_json_put_string(writer, "cpu_features", program->cpu_features);
   if (program->validation.minutes > 0) {
     hfta_json_key(writer, "minutes");
@@ -436,8 +453,7 @@ static void put_validation(hfta_json_writer *writer,
   hfta_json_put_integer(writer, "every", own->every);
   hfta_json_put_string(writer, "by",
                        own->is_external ? "external"
-                       : own->by_metric ? program->metric
-                                        : "loss");
+                                        : hfta_program_score_name(program));
   hfta_json_put_boolean(writer, "keeps_best", own->keeps_best != 0);
   hfta_json_put_integer(writer, "patience", own->patience);
   hfta_json_key(writer, "least");

@@ -3,6 +3,8 @@
 #include "command_line/table.h"
 
 #include "hfta/json.h"
+#include "hfta/program_queries.h"
+#include "program/metric_values.h"
 #include "training/progress_text.h"
 
 #include <math.h>
@@ -14,8 +16,9 @@ enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
 typedef struct column {
   char name[CELL_BYTES];
   const double *values;
-  const int64_t *steps; ///< for kind STEP
-  const bool *live;     ///< whether a copy has a value; NULL: all have
+  const int64_t *steps;      ///< for kind STEP
+  const bool *live;          ///< whether a copy has a value; NULL: all have
+  const hfta_metric *metric; ///< for kind METRIC
   enum { NUMBER, EXACT, METRIC, COPY, STEP, OPTIMIZER } kind;
   int width;
 } column;
@@ -53,7 +56,7 @@ static const char *cell_text(const hfta_program *program, const column *self,
     hfta_number_text(value, HFTA_F64, buffer);
     break;
   case METRIC:
-    hfta_metric_text(program, value, buffer);
+    hfta_metric_text(self->metric, value, buffer);
     break;
   case NUMBER:
     if (isfinite(value))
@@ -111,9 +114,14 @@ static void add_evaluation(const hfta_program *program, column *columns,
     add_column(columns, count, name, losses + (1 + i) * program->copies,
                NUMBER);
   }
-  snprintf(name, sizeof(name), "%s %.45s", data, program->metric);
-  if (metrics)
-    add_column(columns, count, name, metrics, METRIC);
+  for (uint32_t i = 0; metrics && i < program->metric_count; ++i) {
+    const hfta_metric *metric = &program->metrics[i];
+    if (hfta_metric_is_matrix(metric) || *count == MAX_COLUMNS)
+      continue;
+    snprintf(name, sizeof(name), "%s %.45s", data, metric->name);
+    add_column(columns, count, name, metrics + i * program->copies, METRIC);
+    columns[*count - 1].metric = metric;
+  }
 }
 
 /// Fills `columns` and finds their widths. Returns their number.
@@ -173,4 +181,36 @@ void hfta_print_results(FILE *file, const hfta_program *program,
               cell_text(program, &columns[i], copy, buffer),
               i + 1 == count ? "\n" : "");
     }
+}
+
+/// Prints the counts of a copy, in columns of equal width.
+static void print_matrix(FILE *file, const double *counts, int64_t classes) {
+  char buffer[CELL_BYTES];
+  int width = 1;
+  for (int64_t i = 0; i < classes * classes; ++i) {
+    int own = snprintf(buffer, sizeof(buffer), "%.6g", counts[i]);
+    width = own > width ? own : width;
+  }
+  for (int64_t row = 0; row < classes; ++row)
+    for (int64_t column = 0; column < classes; ++column)
+      fprintf(file, "%s%*.6g%s", column == 0 ? "" : " ", width,
+              counts[row * classes + column],
+              column + 1 == classes ? "\n" : "");
+}
+
+void hfta_print_matrices(FILE *file, const hfta_program *program,
+                         const char *data, const double *metrics,
+                         const bool *live) {
+  for (uint32_t i = 0; i < program->metric_count; ++i) {
+    const hfta_metric *metric = &program->metrics[i];
+    const double *counts = hfta_program_metric_matrix(program, metrics, i);
+    for (int64_t copy = 0; counts && copy < program->copies; ++copy) {
+      if (live && !live[copy])
+        continue;
+      fprintf(file, "\n%s %s of copy %lld: rows are labels, columns guesses\n",
+              data, metric->name, (long long)copy);
+      print_matrix(file, counts + copy * metric->classes * metric->classes,
+                   metric->classes);
+    }
+  }
 }

@@ -33,9 +33,16 @@ typedef struct hfta_results {
 int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index);
 
 /// Prints a line with the names of columns, then one line per copy: its number,
-/// hyper-parameters, losses, the metric, and counts. At least two spaces
+/// hyper-parameters, losses, metrics, and counts. At least two spaces
 /// separate columns, and no line ends with a space.
 void hfta_print_results(FILE *file, const hfta_program *program,
                         const hfta_results *results);
+
+/// Prints the metrics that are matrices, of the copies that are `live` (NULL:
+/// of all), each after an empty line and a heading. `data` names the data.
+/// `metrics` may be NULL if the program has none.
+void hfta_print_matrices(FILE *file, const hfta_program *program,
+                         const char *data, const double *metrics,
+                         const bool *live);
 
 #endif // HFTA_SRC_COMMAND_LINE_TABLE_H

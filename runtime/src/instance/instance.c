@@ -40,7 +40,10 @@ static hfta_status allocate_tables(hfta_instance *instance) {
     instance->forced_rates[copy] = NAN;
     instance->reports[copy] = HFTA_NO_REPORT;
   }
-  return hfta_instance_copy_hyper_parameters(instance);
+  hfta_status status = hfta_metric_states_open(
+      &instance->metrics, instance->program, &instance->error);
+  return status == HFTA_OK ? hfta_instance_copy_hyper_parameters(instance)
+                           : status;
 }
 
 /// Makes the workload's copies the live ones. If some task can't run for a part
@@ -381,6 +384,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->live);
   free(instance->is_live);
   free(instance->all_live);
+  hfta_metric_states_close(&instance->metrics, instance->program);
   free(instance->sums);
   if (!keeps_memory)
     free(instance->results);

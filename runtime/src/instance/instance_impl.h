@@ -7,6 +7,7 @@
 #include "instance/crew.h"
 #include "instance/instance_facts.h"
 #include "instance/worker.h"
+#include "program/metric_states.h"
 #include "workload/turns.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 
 /// The most results per copy that a schedule leaves for the host, besides the
 /// terms of the loss: after a step its loss and the values of
-/// hfta_update_report, after an evaluation three sums. Each term adds up to two
+/// hfta_update_report, after an evaluation two sums. Each term adds up to two
 /// results.
 enum { HFTA_RESULTS = 7 };
 
@@ -48,8 +49,9 @@ struct hfta_instance {
   int64_t accumulations; ///< number of accumulations since the last
                          ///< update
   double *sums;          ///< sums per copy, over the batches of an evaluation
-  double *results;       ///< results per copy, of the last step or batch
-  uint32_t *result_tensors; ///< the tensors of these results
+  hfta_metric_states metrics; ///< metrics over these batches
+  double *results;            ///< results per copy, of the last step or batch
+  uint32_t *result_tensors;   ///< the tensors of these results
   /// For each copy the terms of the loss: those of the last step, and of the
   /// last evaluation.
   double *term_losses, *term_means;

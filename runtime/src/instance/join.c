@@ -105,7 +105,8 @@ static uint64_t get_digest(const hfta_program *program) {
   mix_text(&digest, program->optimizer);
   for (int64_t copy = 0; program->optimizers && copy < program->copies; ++copy)
     mix_text(&digest, program->optimizers[copy]);
-  mix_text(&digest, program->metric);
+  for (uint32_t i = 0; i < program->metric_count; ++i)
+    mix_text(&digest, program->metrics[i].name);
   mix_numbers(&digest, program);
   mix_settings(&digest, program);
   mix_data(&digest, program);

@@ -2,8 +2,68 @@
 
 #include "hfta/program_queries.h"
 #include "program/command_records.h"
+#include "program/metric_values.h"
 
+#include <math.h>
 #include <string.h>
+
+int64_t hfta_program_metric_values(const hfta_program *program) {
+  int64_t values = 0;
+  for (uint32_t i = 0; i < program->metric_count; ++i) {
+    const hfta_metric *metric = &program->metrics[i];
+    values +=
+        1 + (hfta_metric_is_matrix(metric) ? hfta_metric_sum_count(metric) : 0);
+  }
+  return values * program->copies;
+}
+
+const double *hfta_program_metric_matrix(const hfta_program *program,
+                                         const double *metrics,
+                                         uint32_t metric) {
+  if (!hfta_metric_is_matrix(&program->metrics[metric]))
+    return NULL;
+  int64_t before = program->metric_count;
+  for (uint32_t i = 0; i < metric; ++i)
+    if (hfta_metric_is_matrix(&program->metrics[i]))
+      before += hfta_metric_sum_count(&program->metrics[i]);
+  return metrics + before * program->copies;
+}
+
+const hfta_metric *hfta_program_main_metric(const hfta_program *program) {
+  if (program->validation.by_metric > 0)
+    return &program->metrics[program->validation.by_metric - 1];
+  for (uint32_t i = 0; i < program->metric_count; ++i)
+    if (!hfta_metric_is_matrix(&program->metrics[i]))
+      return &program->metrics[i];
+  return NULL;
+}
+
+double hfta_program_main_value(const hfta_program *program,
+                               const double *metrics, int64_t copy) {
+  const hfta_metric *metric = hfta_program_main_metric(program);
+  return metric ? metrics[(metric - program->metrics) * program->copies + copy]
+                : NAN;
+}
+
+uint64_t hfta_program_score_bytes(const hfta_program *program) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < program->metric_count; ++i)
+    bytes += hfta_metric_sample_bytes(&program->metrics[i]);
+  return bytes;
+}
+
+const char *hfta_program_score_name(const hfta_program *program) {
+  return program->validation.by_metric > 0
+             ? hfta_program_main_metric(program)->name
+             : "loss";
+}
+
+double hfta_validation_score(const hfta_validation *by, int64_t copies,
+                             int64_t copy, const double *losses,
+                             const double *metrics) {
+  return by->by_metric > 0 ? metrics[(by->by_metric - 1) * copies + copy]
+                           : losses[copy];
+}
 
 const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
                                                 const char *name) {

@@ -5,6 +5,7 @@
 #include "communicator/tags.h"
 #include "hfta/number_schedule.h"
 #include "instance/hyper_parameters.h"
+#include "instance/instance_metrics.h"
 #include "instance/parts.h"
 #include "workload/whole_batches.h"
 
@@ -19,31 +20,37 @@ static hfta_status run_schedule(hfta_instance *instance, const char *name,
   return hfta_instance_run_turns(instance, &call);
 }
 
-/// Reads a schedule's results from the host's images into `instance->results`:
-/// for each live copy the values of `count` roles. With several stages, only
-/// the workers of the last block's stage have all results; the rank of one of
-/// them broadcasts them to all ranks.
-static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
-                               int64_t count) {
+/// Shares results that the host has read. With several stages, only the workers
+/// of the last block's stage have all results; the rank of one of them
+/// broadcasts them to all ranks.
+static hfta_status share_results(hfta_instance *instance, double *results,
+                                 int64_t count) {
   const hfta_program *program = instance->program;
   hfta_communicator *ranks = instance->communicator;
-  for (int64_t i = 0; i < instance->live_count; ++i)
-    for (int64_t j = 0; j < count; ++j)
-      instance->results[count * instance->live[i] + j] =
-          hfta_instance_get_real(instance, roles[j], instance->live[i]);
-  if (!instance->group || ranks->size == 1)
+  if (!instance->group || ranks->size == 1 || count == 0)
     return HFTA_OK;
   uint32_t segment = program->tensors[program->roles.loss].segment;
   int64_t last = hfta_first_worker(program, program->segments[segment].stage);
   hfta_label label = {"results", -1, HFTA_TAG_RESULTS};
   hfta_posted *posted;
   hfta_status status = hfta_communicator_post_broadcast(
-      ranks, &label, hfta_rank_of_worker(program, ranks->size, last),
-      instance->results, sizeof(double) * (uint64_t)(count * program->copies),
-      &posted, &instance->error);
+      ranks, &label, hfta_rank_of_worker(program, ranks->size, last), results,
+      sizeof(double) * (uint64_t)count, &posted, &instance->error);
   return status == HFTA_OK
              ? hfta_communicator_wait(ranks, posted, &instance->error)
              : status;
+}
+
+/// Reads a schedule's results from the host's images into `instance->results`:
+/// for each live copy the values of `count` roles.
+static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
+                               int64_t count) {
+  for (int64_t i = 0; i < instance->live_count; ++i)
+    for (int64_t j = 0; j < count; ++j)
+      instance->results[count * instance->live[i] + j] =
+          hfta_instance_get_real(instance, roles[j], instance->live[i]);
+  return share_results(instance, instance->results,
+                       count * instance->program->copies);
 }
 
 //===----------------------------------------------------------------------===//
@@ -357,14 +364,13 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
 //===----------------------------------------------------------------------===//
 
 /// Lists the tensors of an evaluation's sums in `instance->result_tensors`, and
-/// returns their number: sums of losses, of their weights, and of the metric,
-/// then the first two for each term of the loss.
+/// returns their number: sums of losses and of their weights, then both for
+/// each term of the loss.
 static int64_t list_sums(const hfta_instance *instance) {
   const hfta_program *program = instance->program;
   uint32_t *tensors = instance->result_tensors;
   *tensors++ = program->roles.loss_sum;
   *tensors++ = program->roles.loss_weight;
-  *tensors++ = program->roles.metric_sum;
   for (uint32_t i = 0; i < program->loss_term_count; ++i) {
     *tensors++ = program->loss_terms[i].loss_sum;
     *tensors++ = program->loss_terms[i].loss_weight;
@@ -381,6 +387,7 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
                      program->name);
   memset(instance->sums, 0,
          sizeof(double) * (size_t)(list_sums(instance) * program->copies));
+  hfta_metric_states_clear(&instance->metrics, program);
   reset_scheduled_numbers(instance);
   return HFTA_OK;
 }
@@ -395,6 +402,28 @@ static hfta_status add_sums(hfta_instance *instance) {
     for (int64_t j = 0; j < count; ++j) {
       int64_t place = count * instance->live[turn.first + i] + j;
       instance->sums[place] += instance->results[place];
+    }
+  return status;
+}
+
+/// Adds the last batch's samples to the metrics of the copies of the current
+/// turn.
+static hfta_status add_to_metrics(hfta_instance *instance, int64_t samples) {
+  const hfta_program *program = instance->program;
+  hfta_turn turn = hfta_instance_turn(instance);
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; i < turn.copies; ++i)
+    for (uint32_t j = 0; j < program->metric_count && status == HFTA_OK; ++j) {
+      int64_t copy = instance->live[turn.first + i];
+      hfta_metric_columns columns;
+      int64_t count =
+          hfta_instance_read_metric(instance, copy, j, samples, &columns);
+      status = share_results(instance, instance->metrics.values, count);
+      if (status == HFTA_OK)
+        status = hfta_metric_add(
+            &program->metrics[j],
+            hfta_metric_state_of(&instance->metrics, program, copy, j),
+            &columns, samples, &instance->error);
     }
   return status;
 }
@@ -420,7 +449,9 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
     hfta_instance_set_integer(instance, program->roles.valid_samples, 0,
                               call.micro_batches++, left < size ? left : size);
   status = hfta_instance_run(instance, &call);
-  return status == HFTA_OK ? add_sums(instance) : status;
+  if (status == HFTA_OK)
+    status = add_sums(instance);
+  return status == HFTA_OK ? add_to_metrics(instance, valid_samples) : status;
 }
 
 /// Returns the sum of the terms' means of one copy, each times its weight. A
@@ -463,14 +494,12 @@ hfta_status hfta_instance_evaluate_end(hfta_instance *instance, double *losses,
   for (int64_t copy = 0; copy < program->copies; ++copy) {
     const double *sums = &instance->sums[count * copy];
     double loss = program->loss_term_count > 0
-                      ? add_terms(instance, copy, sums + 3)
+                      ? add_terms(instance, copy, sums + 2)
                       : sums[0] / sums[1];
     if (losses)
       losses[copy] = loss;
-    if (metrics)
-      metrics[copy] = sums[2] / sums[1];
   }
-  return HFTA_OK;
+  return metrics ? hfta_instance_get_metrics(instance, metrics) : HFTA_OK;
 }
 
 hfta_status hfta_instance_evaluate(hfta_instance *instance,

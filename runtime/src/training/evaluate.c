@@ -5,18 +5,34 @@
 #include "data/feed.h"
 #include "hfta/trainer.h"
 #include "instance/instance_impl.h"
+#include "instance/instance_metrics.h"
 #include "training/team.h"
 #include "workload/whole_batches.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 double *hfta_allocate_losses(const hfta_program *program) {
   return calloc((size_t)program->copies * (1 + program->loss_term_count),
                 sizeof(double));
 }
 
-void hfta_take_terms(const hfta_instance *instance, double *losses) {
+double *hfta_allocate_metrics(const hfta_program *program) {
+  return calloc((size_t)hfta_program_metric_values(program) + 1,
+                sizeof(double));
+}
+
+void hfta_take_details(const hfta_instance *instance, double *losses,
+                       double *metrics) {
   const hfta_program *program = instance->program;
+  for (uint32_t i = 0; metrics && i < program->metric_count; ++i) {
+    const double *matrix = hfta_program_metric_matrix(program, metrics, i);
+    size_t count = (size_t)hfta_metric_sum_count(&program->metrics[i]);
+    for (int64_t copy = 0; matrix && copy < program->copies; ++copy)
+      memcpy(metrics + (matrix - metrics) + (size_t)copy * count,
+             hfta_instance_metric_matrix(instance, copy, i),
+             sizeof(double) * count);
+  }
   for (uint32_t term = 0; term < program->loss_term_count; ++term)
     for (int64_t copy = 0; copy < program->copies; ++copy)
       losses[(1 + term) * program->copies + copy] =
@@ -54,6 +70,8 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
   *stopped = false;
   int64_t turns = hfta_instance_turn_count(instance);
   hfta_status status = hfta_instance_evaluate_begin(instance);
+  if (status == HFTA_OK)
+    status = hfta_instance_reserve_metrics(instance, dataset->samples);
   for (int64_t i = 0; i < turns && status == HFTA_OK && !*stopped; ++i) {
     instance->turn = i;
     status = evaluate_turn(instance, dataset, should_stop, argument, stopped);

@@ -24,13 +24,20 @@ hfta_status hfta_evaluate_fold(hfta_instance *instance, const char *data_root,
 /// term of the loss. Returns NULL if there isn't enough memory.
 double *hfta_allocate_losses(const hfta_program *program);
 
-/// Writes the terms of the last evaluation behind the losses in such an array.
-void hfta_take_terms(const hfta_instance *instance, double *losses);
+/// Allocates metrics of an evaluation (hfta_program_metric_values). Returns
+/// NULL if there isn't enough memory.
+double *hfta_allocate_metrics(const hfta_program *program);
 
-/// Evaluates all copies on the data set. `losses` and `metrics` get one value
-/// per copy; either may be NULL. `should_stop` (may be NULL) is called after
-/// every batch; if it returns true, `*stopped` becomes true and no results are
-/// written.
+/// Writes what the last evaluation has left besides one value per copy behind
+/// these in such arrays: terms of the loss, and matrices. `metrics` may be
+/// NULL.
+void hfta_take_details(const hfta_instance *instance, double *losses,
+                       double *metrics);
+
+/// Evaluates all copies on the data set. `losses` get one value per copy, and
+/// `metrics` one value per copy for each metric; either may be NULL.
+/// `should_stop` (may be NULL) is called after every batch; if it returns true,
+/// `*stopped` becomes true and no results are written.
 hfta_status hfta_evaluate_dataset(hfta_instance *instance,
                                   const hfta_dataset *dataset, double *losses,
                                   double *metrics, bool (*should_stop)(void *),

@@ -1,6 +1,6 @@
 //===- log.c - The metrics log --------------------------------------------===//
 
-#include "hfta/json.h"
+#include "training/copies_json.h"
 #include "training/log_scan.h"
 
 #include <errno.h>
@@ -99,35 +99,11 @@ static void begin_line(hfta_log *log, hfta_json_writer *writer,
     hfta_json_put_string(writer, "job", log->span.job);
 }
 
-/// Writes a list of one number per copy, with as many digits as a number of
-/// `type` needs to be read back exactly. The numbers of copies that aren't
-/// `live` become null.
-static void write_list(hfta_json_writer *writer, const hfta_log *log,
-                       const char *key, const double *values,
-                       hfta_element_type type, const bool *live) {
-  hfta_json_key(writer, key);
-  hfta_json_begin_array(writer);
-  for (int64_t copy = 0; copy < log->program->copies; ++copy)
-    if (live && !live[copy])
-      hfta_json_null(writer);
-    else
-      hfta_json_number(writer, values[copy], type);
-  hfta_json_end_array(writer);
-}
-
-/// Writes a list of the results of some copies, with the digits that the job's
-/// precision needs.
-static void write_numbers_of(hfta_json_writer *writer, const hfta_log *log,
-                             const char *key, const double *values,
-                             const bool *live) {
-  write_list(writer, log, key, values,
-             (hfta_element_type)log->program->precision, live);
-}
-
 /// Writes a list of the results of the copies that run.
 static void write_numbers(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const double *values) {
-  write_numbers_of(writer, log, key, values, log->span.live);
+  hfta_put_copies(writer, log->program, key, values,
+                  (hfta_element_type)log->program->precision, log->span.live);
 }
 
 /// Ends the line, flushes it to the system, and releases the mutex.
@@ -205,8 +181,8 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   hfta_json_key(&writer, "hyper_parameters");
   hfta_json_begin_object(&writer);
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
-    write_list(&writer, log, program->hyper_parameters[i].name,
-               program->hyper_parameters[i].values, HFTA_F64, NULL);
+    hfta_put_copies(&writer, program, program->hyper_parameters[i].name,
+                    program->hyper_parameters[i].values, HFTA_F64, NULL);
   hfta_json_end_object(&writer);
   return finish_line(log, &writer, error);
 }
@@ -235,19 +211,6 @@ static void write_reports(hfta_json_writer *writer, const hfta_log *log,
   hfta_json_end_array(writer);
 }
 
-/// Writes the terms of the loss of some copies, unless they are NULL.
-static void write_terms(hfta_json_writer *writer, const hfta_log *log,
-                        const char *prefix, const double *terms,
-                        const bool *live) {
-  const hfta_program *program = log->program;
-  char name[128];
-  for (uint32_t i = 0; terms && i < program->loss_term_count; ++i) {
-    snprintf(name, sizeof(name), "%sloss_%s", prefix,
-             program->loss_terms[i].name);
-    write_numbers_of(writer, log, name, terms + i * program->copies, live);
-  }
-}
-
 /// Writes the numbers that follow schedules: the damping beside the rates, all
 /// others in an object, since their names may be those of other values.
 static void write_scheduled(hfta_json_writer *writer, const hfta_log *log,
@@ -264,8 +227,8 @@ static void write_scheduled(hfta_json_writer *writer, const hfta_log *log,
       hfta_json_begin_object(writer);
       is_open = true;
     }
-    write_list(writer, log, name, scheduled + row * program->copies, HFTA_F64,
-               log->span.live);
+    hfta_put_copies(writer, program, name, scheduled + row * program->copies,
+                    HFTA_F64, log->span.live);
   }
   if (is_open)
     hfta_json_end_object(writer);
@@ -283,7 +246,7 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
   hfta_json_put_integer(&writer, "step", step);
   hfta_json_put_integer(&writer, "epoch", epoch);
   write_numbers(&writer, log, "loss", losses);
-  write_terms(&writer, log, "", terms, log->span.live);
+  hfta_put_terms(&writer, log->program, "", terms, log->span.live);
   write_numbers(&writer, log, "lr", rates);
   write_scheduled(&writer, log, scheduled);
   if (log->program->roles.kl_scale != UINT32_MAX) {
@@ -316,23 +279,6 @@ hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
   return finish_line(log, &writer, error);
 }
 
-/// Writes the losses and metrics of some copies on some data, unless they are
-/// NULL. `data` is the prefix of their names.
-static void write_evaluation(hfta_json_writer *writer, const hfta_log *log,
-                             const char *data, const double *losses,
-                             const double *metrics, const bool *live) {
-  char name[128];
-  snprintf(name, sizeof(name), "%s_loss", data);
-  if (losses)
-    write_numbers_of(writer, log, name, losses, live);
-  snprintf(name, sizeof(name), "%s_", data);
-  if (losses)
-    write_terms(writer, log, name, losses + log->program->copies, live);
-  snprintf(name, sizeof(name), "%s_%s", data, log->program->metric);
-  if (metrics)
-    write_numbers_of(writer, log, name, metrics, live);
-}
-
 /// Writes a list of steps of some copies.
 static void write_steps(hfta_json_writer *writer, const hfta_log *log,
                         const char *key, const int64_t *steps,
@@ -355,20 +301,22 @@ hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
   begin_line(log, &writer, "epoch");
   hfta_json_put_integer(&writer, "epoch", results->epoch);
   write_numbers(&writer, log, "train_loss", results->train_losses);
-  write_evaluation(&writer, log, "validation", results->validation_losses,
-                   results->validation_metrics, log->span.live);
-  write_evaluation(&writer, log, "average_validation",
-                   results->average_validation_losses,
-                   results->average_validation_metrics, log->span.live);
+  hfta_put_evaluation(&writer, log->program, "validation",
+                      results->validation_losses, results->validation_metrics,
+                      log->span.live);
+  hfta_put_evaluation(&writer, log->program, "average_validation",
+                      results->average_validation_losses,
+                      results->average_validation_metrics, log->span.live);
   if (results->best_steps)
     write_steps(&writer, log, "best_step", results->best_steps,
                 results->tested ? results->tested : log->span.live);
-  write_evaluation(&writer, log, "eval", results->eval_losses,
-                   results->eval_metrics,
-                   results->tested ? results->tested : log->span.live);
-  write_evaluation(&writer, log, "average_eval", results->average_eval_losses,
-                   results->average_eval_metrics,
-                   results->tested ? results->tested : log->span.live);
+  hfta_put_evaluation(&writer, log->program, "eval", results->eval_losses,
+                      results->eval_metrics,
+                      results->tested ? results->tested : log->span.live);
+  hfta_put_evaluation(&writer, log->program, "average_eval",
+                      results->average_eval_losses,
+                      results->average_eval_metrics,
+                      results->tested ? results->tested : log->span.live);
   hfta_json_key(&writer, "seconds");
   hfta_json_number(&writer, results->seconds, HFTA_F32);
   return finish_line(log, &writer, error);

@@ -118,11 +118,11 @@ void hfta_plateaus_note(hfta_plateaus *self, const hfta_instance *instance,
     uint32_t number = (uint32_t)(i / (uint64_t)program->copies);
     int64_t copy = (int64_t)(i % (uint64_t)program->copies);
     if (runs[copy] && follows(program, number))
-      hfta_plateau_note(&self->states[i], schedule_of(program, number), copy,
-                        by->direction,
-                        hfta_instance_hyper_parameter(instance, copy,
-                                                      name_of(program, number)),
-                        by->by_metric ? metrics[copy] : losses[copy]);
+      hfta_plateau_note(
+          &self->states[i], schedule_of(program, number), copy, by->direction,
+          hfta_instance_hyper_parameter(instance, copy,
+                                        name_of(program, number)),
+          hfta_validation_score(by, program->copies, copy, losses, metrics));
   }
 }
 

@@ -1,17 +1,19 @@
 //===- progress_text.c - Text forms of a training's numbers ---------------===//
 
 #include "training/progress_text.h"
+#include "program/metric_values.h"
 #include "system/clock.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-const char *hfta_metric_text(const hfta_program *program, double value,
+const char *hfta_metric_text(const hfta_metric *metric, double value,
                              char buffer[32]) {
   if (isnan(value))
     snprintf(buffer, 32, "nan");
-  else if (program->metric_is_share)
+  else if (metric->is_share)
     snprintf(buffer, 32, "%.2f %%", 100.0 * value);
   else
     snprintf(buffer, 32, "%.4f", value);
@@ -87,9 +89,35 @@ static evaluation find_evaluation(const hfta_progress_state *state) {
                       state->eval_losses, state->eval_metrics};
 }
 
+/// Appends the columns of metrics to a line: their names or, unless `metrics`
+/// is NULL, a copy's values. A matrix has no column.
+static void append_metrics(char *line, size_t size, const hfta_program *program,
+                           const double *metrics, int64_t copy) {
+  char value[32];
+  for (uint32_t i = 0; i < program->metric_count; ++i) {
+    const hfta_metric *metric = &program->metrics[i];
+    size_t length = strlen(line);
+    bool is_last = true;
+    for (uint32_t j = i + 1; j < program->metric_count; ++j)
+      is_last &= hfta_metric_is_matrix(&program->metrics[j]);
+    if (hfta_metric_is_matrix(metric))
+      continue;
+    int width = (int)strlen(metric->name) + 2;
+    const char *text =
+        metrics ? hfta_metric_text(metric, metrics[i * program->copies + copy],
+                                   value)
+                : metric->name;
+    snprintf(line + length, size - length, "%-*s",
+             is_last      ? 0
+             : width < 12 ? 12
+                          : width,
+             text);
+  }
+}
+
 static void put_copy(hfta_drawing *drawing, const hfta_progress_state *state,
                      int64_t copy) {
-  char line[160], metric[32] = "";
+  char line[512];
   const evaluation last = find_evaluation(state);
   if (state->live && !state->live[copy]) {
     snprintf(line, sizeof(line), "%-6lld-", (long long)copy);
@@ -99,10 +127,10 @@ static void put_copy(hfta_drawing *drawing, const hfta_progress_state *state,
   char loss[32] = "";
   if (last.losses)
     snprintf(loss, sizeof(loss), "%.5g", last.losses[copy]);
+  snprintf(line, sizeof(line), "%-6lld%-12.5g%-*s", (long long)copy,
+           state->losses[copy], last.width, loss);
   if (last.metrics)
-    hfta_metric_text(state->program, last.metrics[copy], metric);
-  snprintf(line, sizeof(line), "%-6lld%-12.5g%-*s%s", (long long)copy,
-           state->losses[copy], last.width, loss, metric);
+    append_metrics(line, sizeof(line), state->program, last.metrics, copy);
   hfta_drawing_put(drawing, line);
 }
 
@@ -110,10 +138,12 @@ void hfta_drawing_put_copies(hfta_drawing *drawing,
                              const hfta_progress_state *state, int64_t room) {
   int64_t copies = state->program->copies;
   int64_t shown = copies <= room ? copies : room > 2 ? room - 1 : 1;
-  char line[160];
+  char line[512];
   const evaluation last = find_evaluation(state);
-  snprintf(line, sizeof(line), "%-6s%-12s%-*s%s", "copy", "loss", last.width,
-           last.name, last.metrics ? state->program->metric : "");
+  snprintf(line, sizeof(line), "%-6s%-12s%-*s", "copy", "loss", last.width,
+           last.name);
+  if (last.metrics)
+    append_metrics(line, sizeof(line), state->program, NULL, 0);
   hfta_drawing_put(drawing, line);
   for (int64_t copy = 0; copy < shown; ++copy)
     put_copy(drawing, state, copy);
@@ -160,12 +190,15 @@ static void print_evaluation(FILE *file, const hfta_progress_state *state,
     find_range(losses, copies, &low, &high);
     fprintf(file, "  %s loss %.5g to %.5g", data, low, high);
   }
-  if (metrics) {
+  for (uint32_t i = 0; metrics && i < state->program->metric_count; ++i) {
+    const hfta_metric *metric = &state->program->metrics[i];
     char from[32], to[32];
-    find_range(metrics, copies, &low, &high);
-    fprintf(file, "  %s %s %s to %s", data, state->program->metric,
-            hfta_metric_text(state->program, low, from),
-            hfta_metric_text(state->program, high, to));
+    if (hfta_metric_is_matrix(metric))
+      continue;
+    find_range(metrics + i * copies, copies, &low, &high);
+    fprintf(file, "  %s %s %s to %s", data, metric->name,
+            hfta_metric_text(metric, low, from),
+            hfta_metric_text(metric, high, to));
   }
 }
 

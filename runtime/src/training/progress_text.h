@@ -20,7 +20,7 @@
 #define HFTA_REDRAW_SECONDS 0.2
 
 /// The progress of a training. Pointers are borrowed; arrays have one element
-/// per copy.
+/// per copy, those of metrics one per copy for each metric.
 typedef struct hfta_progress_state {
   const hfta_program *program;
   int64_t first_step;   ///< steps done before this run
@@ -72,9 +72,9 @@ void hfta_drawing_put_copies(hfta_drawing *drawing,
 void hfta_print_step(FILE *file, const hfta_progress_state *state);
 void hfta_print_epoch(FILE *file, const hfta_progress_state *state);
 
-/// Formats a metric into `buffer` and returns it: "88.12 %" for a share,
-/// else four digits after the point; "nan" for NaN.
-const char *hfta_metric_text(const hfta_program *program, double value,
+/// Formats a metric's value into `buffer` and returns it: "88.12 %" for a
+/// share, else four digits after the point; "nan" for NaN.
+const char *hfta_metric_text(const hfta_metric *metric, double value,
                              char buffer[32]);
 
 #endif // HFTA_SRC_TRAINING_PROGRESS_TEXT_H

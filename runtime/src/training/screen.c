@@ -15,10 +15,9 @@ typedef struct block {
   int64_t last_step;         ///< the last step of a job that was stopped
   hfta_progress_state state; ///< the last numbers; the arrays belong to the
                              ///< block
-  double *numbers; ///< memory of the state's three arrays: losses, and two of
-                   ///< the last evaluation
-  bool *live;      ///< memory of the state's `live`
-  bool is_shown;   ///< whether the block is part of the current drawing
+  double *numbers;           ///< memory of the state's arrays
+  bool *live;                ///< memory of the state's `live`
+  bool is_shown; ///< whether the block is part of the current drawing
   int64_t lines; ///< number of lines for its copies in that drawing, including
                  ///< their heading
 } block;
@@ -196,8 +195,9 @@ static const double *keep_array(double *to, const double *from, size_t count) {
 /// no copies.
 static void keep_numbers(block *self, const hfta_progress_state *state) {
   size_t copies = (size_t)state->program->copies;
+  size_t metrics = copies * state->program->metric_count;
   if (!self->numbers)
-    self->numbers = calloc(5 * copies, sizeof(double));
+    self->numbers = calloc(3 * copies + 2 * metrics, sizeof(double));
   if (!self->live)
     self->live = calloc(copies, sizeof(bool));
   self->has_numbers = true;
@@ -210,11 +210,11 @@ static void keep_numbers(block *self, const hfta_progress_state *state) {
   self->state.eval_losses =
       keep_array(self->numbers + copies, state->eval_losses, copies);
   self->state.eval_metrics =
-      keep_array(self->numbers + 2 * copies, state->eval_metrics, copies);
+      keep_array(self->numbers + 3 * copies, state->eval_metrics, metrics);
   self->state.validation_losses =
-      keep_array(self->numbers + 3 * copies, state->validation_losses, copies);
-  self->state.validation_metrics =
-      keep_array(self->numbers + 4 * copies, state->validation_metrics, copies);
+      keep_array(self->numbers + 2 * copies, state->validation_losses, copies);
+  self->state.validation_metrics = keep_array(
+      self->numbers + 3 * copies + metrics, state->validation_metrics, metrics);
   if (state->live)
     self->state.live = memcpy(self->live, state->live, copies * sizeof(bool));
 }

@@ -53,7 +53,8 @@ void hfta_standings_note(hfta_standings *self, const hfta_validation *by,
       continue;
     hfta_patience own = {{self->best_steps[copy], self->best_scores[copy]},
                          self->waited[copy]};
-    double score = by->by_metric ? metrics[copy] : losses[copy];
+    double score =
+        hfta_validation_score(by, self->copies, copy, losses, metrics);
     if (by->keeps_best && !isfinite(losses[copy]))
       score = NAN;
     bool ends = hfta_patience_note(&own, (hfta_direction)by->direction,

@@ -41,12 +41,14 @@ hfta_status hfta_trainer_check_best(hfta_trainer *self) {
 static hfta_status share_scores(hfta_trainer *self) {
   hfta_train_result *result = self->result;
   double *arrays[] = {result->validation_losses, result->validation_metrics};
+  const uint64_t rows[] = {1, self->program->metric_count};
   hfta_status status = HFTA_OK;
   for (int i = 0; i < 2 && status == HFTA_OK; ++i)
     if (arrays[i])
       status = hfta_share_bytes(
           self->team.communicator, "scores of copies", arrays[i],
-          sizeof(double) * (uint64_t)self->program->copies, self->error);
+          sizeof(double) * rows[i] * (uint64_t)self->program->copies,
+          self->error);
   return status;
 }
 

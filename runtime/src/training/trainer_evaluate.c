@@ -21,16 +21,16 @@ void hfta_trainer_find_train_losses(hfta_trainer *self) {
 /// Allocates the arrays for the results on some data, unless they are there.
 static hfta_status allocate(hfta_trainer *self, double **losses,
                             double **metrics) {
-  size_t copies = (size_t)self->program->copies;
-  bool has_metric = *self->program->metric != 0;
+  bool has_metric = self->program->metric_count > 0;
   if (!*losses)
     *losses = hfta_allocate_losses(self->program);
   if (!*metrics && has_metric)
-    *metrics = calloc(copies, sizeof(double));
+    *metrics = hfta_allocate_metrics(self->program);
   return *losses && (*metrics || !has_metric)
              ? HFTA_OK
              : hfta_fail(self->error, HFTA_UNSUPPORTED,
-                         "not enough memory for %zu copies' results", copies);
+                         "not enough memory for %lld copies' results",
+                         (long long)self->program->copies);
 }
 
 /// Evaluates the data set into the arrays, which are allocated if they are
@@ -46,7 +46,7 @@ static hfta_status evaluate(hfta_trainer *self, const hfta_dataset *dataset,
   if (self->parts) {
     status =
         hfta_trainer_evaluate_parts(self, dataset, *losses, *metrics, stopped);
-    hfta_take_terms(self->instance, *losses);
+    hfta_take_details(self->instance, *losses, *metrics);
     return status;
   }
   *stopped = !hfta_fleet_begin(self->options->model, HFTA_UNIT_EVALUATION);
@@ -56,7 +56,7 @@ static hfta_status evaluate(hfta_trainer *self, const hfta_dataset *dataset,
       self->instance, dataset, *losses, *metrics,
       hfta_team_is_alone(&self->team) ? self->options->should_stop : NULL,
       self->options->should_stop_argument, stopped);
-  hfta_take_terms(self->instance, *losses);
+  hfta_take_details(self->instance, *losses, *metrics);
   hfta_fleet_pass(self->options->model, 0);
   return status;
 }
@@ -177,8 +177,7 @@ static void announce_stopped(hfta_trainer *self, int64_t step) {
           "copy %lld stops after step %lld: no better validation %s for %lld "
           "evaluations",
           (long long)copy, (long long)step,
-          by->by_metric ? self->program->metric : "loss",
-          (long long)by->patience);
+          hfta_program_score_name(self->program), (long long)by->patience);
 }
 
 hfta_status hfta_trainer_finish_epoch(hfta_trainer *self, int64_t step,

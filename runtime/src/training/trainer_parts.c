@@ -51,7 +51,8 @@ static bool open_part(hfta_trainer *self, const hfta_train_part *from,
                 .feeding = {.instance = from->instance}};
   out->losses = calloc(HFTA_MOST_WINDOW_STEPS * copies, sizeof(double));
   out->eval_losses = calloc(copies, sizeof(double));
-  out->eval_metrics = calloc(copies, sizeof(double));
+  out->eval_metrics =
+      calloc(copies * self->program->metric_count + 1, sizeof(double));
   return out->losses && out->eval_losses && out->eval_metrics;
 }
 
@@ -291,6 +292,7 @@ hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self,
     *stopped |= parts->list[i].stopped;
   gather(self, offsetof(part, eval_losses), 1, losses);
   if (metrics)
-    gather(self, offsetof(part, eval_metrics), 1, metrics);
+    gather(self, offsetof(part, eval_metrics), self->program->metric_count,
+           metrics);
   return find_status(self);
 }

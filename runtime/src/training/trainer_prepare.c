@@ -291,6 +291,22 @@ static void announce_guesses(hfta_trainer *self) {
   }
 }
 
+/// Tells the user how much memory metrics of ranks need for the larger one of
+/// the data that are evaluated.
+static void announce_scores(hfta_trainer *self) {
+  const hfta_program *program = self->program;
+  int64_t samples = self->tests ? self->test.samples : 0;
+  if (self->validates && self->data.validation.samples > samples)
+    samples = self->data.validation.samples;
+  uint64_t bytes = hfta_program_score_bytes(program) * (uint64_t)samples *
+                   (uint64_t)program->copies;
+  if (bytes > 0)
+    hfta_progress_note(&self->progress,
+                       "metrics keep up to %.1f MiB of scores in the host's "
+                       "memory",
+                       (double)bytes / (1 << 20));
+}
+
 /// Shows the messages about data that are used nevertheless, and about classes.
 static void announce_data(hfta_trainer *self) {
   const hfta_dataset *all[] = {&self->data.whole, &self->data.validation,
@@ -333,12 +349,12 @@ void hfta_trainer_announce(hfta_trainer *self) {
                self->test.resident_bytes) /
           (1 << 20));
   announce_data(self);
+  announce_scores(self);
   announce_guesses(self);
-  const hfta_validation *by = &program->validation;
   if (self->keeps_best)
     hfta_progress_note(progress,
                        "keeps each copy's best weights, by its validation %s",
-                       by->by_metric ? program->metric : "loss");
+                       hfta_program_score_name(program));
   char name[HFTA_CHECKPOINT_NAME_BYTES];
   if (self->first_step > 0)
     hfta_progress_note(progress, "resuming from %s/%s",

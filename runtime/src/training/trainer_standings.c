@@ -24,10 +24,6 @@ static hfta_status check(const hfta_trainer *self) {
     return hfta_fail(self->error, HFTA_USAGE,
                      "%s needs validation data, which '%s' doesn't have", need,
                      program->name);
-  if (need && by->by_metric && !*program->metric)
-    return hfta_fail(self->error, HFTA_USAGE,
-                     "%s goes by a metric, which '%s' doesn't have", need,
-                     program->name);
   const char *what = by->patience > 0    ? "patience"
                      : self->minutes > 0 ? "a limit of minutes"
                                          : NULL;

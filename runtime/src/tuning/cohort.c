@@ -226,8 +226,7 @@ static hfta_status evaluate(hfta_tuner *self, int64_t epoch, int64_t count,
       hfta_instance_set_live(self->instance, self->numbers, count);
   if (status == HFTA_OK)
     status = hfta_evaluate_dataset(
-        self->instance, &self->data.validation, self->losses,
-        *self->program->metric ? self->metrics : NULL,
+        self->instance, &self->data.validation, self->losses, self->metrics,
         hfta_team_is_alone(&self->team) ? train->should_stop : NULL,
         train->should_stop_argument, stopped);
   if (status != HFTA_OK || *stopped)
@@ -242,7 +241,7 @@ static hfta_status evaluate(hfta_tuner *self, int64_t epoch, int64_t count,
         .train_loss =
             losses->steps > 0 ? losses->sum / (double)losses->steps : NAN,
         .loss = self->losses[slot],
-        .metric = *self->program->metric ? self->metrics[slot] : NAN};
+        .metric = hfta_program_main_value(self->program, self->metrics, slot)};
   }
   return hfta_study_add(self->study, self->evaluated, count, self->error);
 }

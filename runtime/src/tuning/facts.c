@@ -4,6 +4,7 @@
 
 #include "hfta/json.h"
 #include "hfta/number_schedule.h"
+#include "hfta/program_queries.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -390,7 +391,8 @@ hfta_status hfta_facts_find(const hfta_program *const *arrays,
       complete && add(out, "validation", validation_text(&program->validation));
   complete = complete && add(out, EPOCHS, number_text(run->epochs));
   complete = complete && add(out, SAMPLES, number_text(run->samples));
-  complete = complete && add(out, "metric", strdup(program->metric));
+  const hfta_metric *metric = hfta_program_main_metric(program);
+  complete = complete && add(out, "metric", strdup(metric ? metric->name : ""));
   for (int64_t i = 0; i < search->array_count && complete; ++i)
     complete = add_array(out, arrays[i], i, run->steps_per_epoch[i]);
   for (int64_t i = 0; i < search->setting_count && complete; ++i)

@@ -69,7 +69,8 @@ static hfta_status allocate(hfta_tuner *self) {
   cohort->leaves = calloc(slots, sizeof(*cohort->leaves));
   self->epoch_losses = calloc(slots, sizeof(*self->epoch_losses));
   self->losses = calloc(slots, sizeof(double));
-  self->metrics = calloc(slots, sizeof(double));
+  self->metrics =
+      calloc(slots * self->program->metric_count + 1, sizeof(double));
   self->numbers = calloc(slots, sizeof(*self->numbers));
   self->evaluated = calloc(slots, sizeof(*self->evaluated));
   bool complete = cohort->runs && cohort->leaves && self->epoch_losses &&

@@ -77,13 +77,14 @@ static hfta_status compare_scores(replay *self, int64_t epoch) {
       found = &run->evaluations[i];
   if (!found)
     return HFTA_OK;
-  bool stopped, has_metric = *tuner->program->metric != '\0';
+  bool stopped;
   hfta_status status = hfta_evaluate_dataset(
-      tuner->instance, &tuner->data.validation, tuner->losses,
-      has_metric ? tuner->metrics : NULL, NULL, NULL, &stopped);
-  bool is_equal = status == HFTA_OK &&
-                  are_equal(found->loss, tuner->losses[0]) &&
-                  (!has_metric || are_equal(found->metric, tuner->metrics[0]));
+      tuner->instance, &tuner->data.validation, tuner->losses, tuner->metrics,
+      NULL, NULL, &stopped);
+  bool is_equal =
+      status == HFTA_OK && are_equal(found->loss, tuner->losses[0]) &&
+      are_equal(found->metric,
+                hfta_program_main_value(tuner->program, tuner->metrics, 0));
   if (!is_equal && self->result->different_epoch == 0)
     self->result->different_epoch = epoch;
   return status;

@@ -84,7 +84,7 @@ static void put_evaluations(const hfta_study *study, int64_t trial,
       hfta_json_put_integer(writer, "epoch", one->epoch);
       put_number(writer, "train_loss", one->train_loss);
       put_number(writer, "validation_loss", one->loss);
-      if (*study->program->metric)
+      if (hfta_program_main_metric(study->program))
         put_number(writer, "validation_metric", one->metric);
       if (one->is_told)
         put_number(writer, "told", one->told);

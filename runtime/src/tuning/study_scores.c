@@ -89,7 +89,7 @@ bool hfta_study_has_score(const hfta_study *self, int64_t trial) {
 const char *hfta_study_score_name(const hfta_study *self) {
   if (self->validation.is_external)
     return "score";
-  return self->validation.by_metric ? self->program->metric : "loss";
+  return hfta_program_score_name(self->program);
 }
 
 double hfta_study_score(const hfta_study *self, int64_t trial) {

@@ -28,11 +28,10 @@ static hfta_status test(hfta_tuner *self) {
     status =
         hfta_tuner_place_judged(self, best * study->fold_count + fold, slot);
     if (status == HFTA_OK)
-      status = hfta_evaluate_dataset(
-          self->instance, &self->test, self->losses,
-          *self->program->metric ? self->metrics : NULL, NULL, NULL, &stopped);
+      status = hfta_evaluate_dataset(self->instance, &self->test, self->losses,
+                                     self->metrics, NULL, NULL, &stopped);
     loss += self->losses[slot];
-    metric += *self->program->metric ? self->metrics[slot] : NAN;
+    metric += hfta_program_main_value(self->program, self->metrics, slot);
   }
   if (status == HFTA_OK) {
     self->result->test_loss = loss / (double)study->fold_count;
@@ -58,7 +57,7 @@ static void report(hfta_tuner *self) {
   if (best != HFTA_NO_TRIAL) {
     double score = hfta_study_score(study, best);
     if (study->validation.by_metric)
-      hfta_metric_text(self->program, score, text);
+      hfta_metric_text(hfta_program_main_metric(self->program), score, text);
     else
       snprintf(text, sizeof(text), "%.5f", score);
     snprintf(leader, sizeof(leader), "; best: trial %lld, %s", (long long)best,

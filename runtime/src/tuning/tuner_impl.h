@@ -47,7 +47,7 @@ typedef struct hfta_tuner {
   hfta_feed *feed;
   hfta_cohort cohort;
   hfta_epoch_losses *epoch_losses; ///< one per slot
-  double *losses, *metrics;        ///< scratch memory, one per slot
+  double *losses, *metrics;        ///< scratch memory, one per slot and metric
   int32_t *numbers;                ///< scratch memory, one per slot
   hfta_evaluated *evaluated;       ///< scratch memory, one per slot
   double begin;                    ///< time (hfta_now) at which this call began

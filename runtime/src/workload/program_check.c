@@ -9,6 +9,7 @@
 
 #include "device/target.h"
 #include "hfta/tensor_view.h"
+#include "program/metric_values.h"
 
 #include <string.h>
 
@@ -115,7 +116,6 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
       {"loss", roles->loss, false},
       {"loss_sum", roles->loss_sum, false},
       {"loss_weight", roles->loss_weight, false},
-      {"metric_sum", roles->metric_sum, false},
       {"kl_scale", roles->kl_scale, false},
       {"skipped", roles->skipped, false},
       {"retried", roles->retried, false},
@@ -151,6 +151,50 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
         status = check_role(program, term->name, tensors[j], false, error);
   }
   return status;
+}
+
+/// Returns whether a tensor of a metric has this number of reals.
+static bool has_reals(const hfta_program *program, uint32_t tensor,
+                      int64_t count) {
+  if (tensor >= program->tensor_count)
+    return false;
+  const hfta_tensor *entry = &program->tensors[tensor];
+  uint64_t size = entry->type == HFTA_F64   ? sizeof(double)
+                  : entry->type == HFTA_F32 ? sizeof(float)
+                                            : 0;
+  return size > 0 && entry->bytes % size == 0 &&
+         entry->bytes / size == (uint64_t)count;
+}
+
+/// Returns whether a metric's numbers are sensible, and its tensors have as
+/// many elements as follow from them.
+static bool metric_is_sound(const hfta_program *program,
+                            const hfta_metric *metric) {
+  // Products of two such numbers don't overflow.
+  enum { MOST = 1 << 30 };
+  if (metric->kind > HFTA_METRIC_AVERAGE_PRECISION ||
+      metric->average > HFTA_AVERAGE_WEIGHTED || metric->elements < 1 ||
+      metric->elements > MOST || metric->classes < 1 ||
+      metric->classes > MOST || hfta_metric_sum_count(metric) > MOST)
+    return false;
+  int64_t elements, guesses;
+  return !__builtin_mul_overflow(program->batch, metric->elements, &elements) &&
+         !__builtin_mul_overflow(program->batch,
+                                 hfta_metric_guess_count(metric), &guesses) &&
+         has_reals(program, metric->labels, elements) &&
+         has_reals(program, metric->weights, elements) &&
+         (guesses == 0 || has_reals(program, metric->guesses, guesses));
+}
+
+static hfta_status check_metrics(const hfta_program *program,
+                                 hfta_error *error) {
+  bool is_sound = program->validation.by_metric <= program->metric_count;
+  for (uint32_t i = 0; i < program->metric_count; ++i)
+    is_sound &= metric_is_sound(program, &program->metrics[i]);
+  return is_sound ? HFTA_OK
+                  : hfta_fail(error, HFTA_INTERNAL,
+                              "program '%s': a metric's tensors don't fit it",
+                              program->name);
 }
 
 /// Returns whether a tensor is valid for a port. `batched`: it is for a data
@@ -398,6 +442,8 @@ hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
     status = check_tensor(program, i, error);
   if (status == HFTA_OK)
     status = check_roles(program, error);
+  if (status == HFTA_OK)
+    status = check_metrics(program, error);
   if (status == HFTA_OK)
     status = check_ports(program, error);
   if (status == HFTA_OK)

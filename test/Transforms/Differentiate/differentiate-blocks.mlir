@@ -153,7 +153,7 @@ module attributes {hfta.job = #job} {
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
-  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>, metric = "accuracy"}
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>, metrics = [{name = "accuracy"}, {name = "f1", kind = "f1"}]}
 // CHECK: hfta.variable @w {block = 0 : i64
 // CHECK: hfta.variable @frozen {block = 1 : i64
 // CHECK: hfta.variable @unread {role
@@ -170,7 +170,11 @@ module attributes {hfta.job = #job} {
 // CHECK-LABEL: func.func @"task/evaluate.1"
 // CHECK: hfta.reduce max
 // CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
-// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric_sum"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric/accuracy/sums"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric/weight_sums"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric/f1/labels"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric/f1/guesses"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric/weights"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
@@ -189,11 +193,11 @@ module attributes {hfta.job = #job} {
     func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
       return %x : tensor<4x3xf32>
     }
-    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %z: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>) {
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %z: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>) {
       %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
       %1 = hfta.constant dense<1.0> : tensor<4xf32>
       %2 = hfta.reduce max %z over [1] : tensor<4x3xf32, #hfta.copies<2>>
-      return %0, %1, %2 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>
+      return %0, %1, %2, %1, %2 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>
     }
   }
 }

@@ -284,3 +284,22 @@ module attributes {hfta.job = #job, hfta.loss_terms = [{name = "l1", weight = ""
     }
   }
 }
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>,
+  metrics = [{name = "accuracy"}, {name = "f1", kind = "f1"}]}
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      return %x : tensor<4x3xf32>
+    }
+    // expected-error@+1 {{the metrics need 3 results besides losses and weights}}
+    func.func @objective(%y: tensor<4x3xf32>, %x: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+      return %y, %x : tensor<4x3xf32>, tensor<4x3xf32>
+    }
+  }
+}

@@ -192,7 +192,7 @@ TEST(Copies, JobSettings) {
   EXPECT_EQ(job.steps, 100);
   EXPECT_EQ(job.getMicroBatch(), 4);
   EXPECT_TRUE(job.allForwardsFirst);
-  EXPECT_EQ(job.metric, "accuracy");
+  EXPECT_EQ(job.metrics.at(0).name, "accuracy");
   EXPECT_EQ(job.precision.parameters, "f64");
   EXPECT_EQ(job.precision.compute, "f32");
   ASSERT_EQ(job.data.size(), 2u);

@@ -175,7 +175,10 @@ static void evaluate(void *const *b, int64_t item, void *scratch) {
   (void)item;
   const unsigned char *x = b[0], *label = b[1];
   const int64_t *valid = b[2];
-  double *loss_sum = b[5], *weight = b[6], *metric = b[7];
+  double *loss_sum = b[5], *weight = b[6];
+  // The rows of the micro-batch's samples among those of the batch.
+  const int64_t first = *(const int64_t *)b[9] * *(const int64_t *)b[10];
+  double *metric = (double *)b[7] + first, *weights = (double *)b[8] + first;
   for (int64_t row = 0; row < *valid; ++row) {
     float h[H], p[C];
     int best = 0;
@@ -186,7 +189,8 @@ static void evaluate(void *const *b, int64_t item, void *scratch) {
       best = p[j] > p[best] ? j : best;
     *loss_sum -= (double)logf(p[label[row]]);
     *weight += 1;
-    *metric += best == label[row];
+    metric[row] += best == label[row];
+    weights[row] += 1;
   }
 }
 
@@ -202,9 +206,10 @@ const fake_kernel fake_kernels[FAKE_KERNEL_COUNT] = {
      "evaluate",
      evaluate,
      0,
-     8,
+     11,
      {FAKE_IMAGE, FAKE_LABEL, FAKE_VALID, FAKE_W0, FAKE_W1, FAKE_LOSS_SUM,
-      FAKE_LOSS_WEIGHT, FAKE_METRIC_SUM}},
+      FAKE_LOSS_WEIGHT, FAKE_METRIC_SUMS, FAKE_METRIC_WEIGHTS, FAKE_MICRO_BATCH,
+      FAKE_ROWS}},
     {FAKE_INFER,
      "infer",
      infer,

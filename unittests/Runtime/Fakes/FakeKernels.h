@@ -22,7 +22,8 @@ enum fake_tensor {
   FAKE_LOSS,
   FAKE_LOSS_SUM,
   FAKE_LOSS_WEIGHT,
-  FAKE_METRIC_SUM,
+  FAKE_METRIC_SUMS,
+  FAKE_METRIC_WEIGHTS,
   FAKE_NORM,
   FAKE_STEP,
   FAKE_MICRO_BATCH,
@@ -101,7 +102,7 @@ enum fake_task {
   FAKE_TASK_COUNT
 };
 
-enum { FAKE_MAX_OPERANDS = 8, FAKE_KERNEL_COUNT = FAKE_TASK_COUNT + 1 };
+enum { FAKE_MAX_OPERANDS = 11, FAKE_KERNEL_COUNT = FAKE_TASK_COUNT + 1 };
 
 /// A kernel of a task, which runs once per copy.
 typedef struct fake_kernel {

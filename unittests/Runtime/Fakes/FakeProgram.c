@@ -59,6 +59,17 @@ static const double halves[MAX_COPIES] = {.5, .5, .5, .5, .5, .5, .5, .5};
 
 static const int64_t scalar_shape[1] = {1};
 static const int64_t norm_shape[1] = {2};
+static const int64_t batch_shape[1] = {FAKE_BATCH};
+
+static const hfta_metric fake_metric = {.name = "accuracy",
+                                        .kind = HFTA_METRIC_MEAN,
+                                        .is_share = 1,
+                                        .direction = HFTA_MAXIMIZE,
+                                        .labels = FAKE_METRIC_SUMS,
+                                        .guesses = UINT32_MAX,
+                                        .weights = FAKE_METRIC_WEIGHTS,
+                                        .elements = 1,
+                                        .classes = 1};
 static const int64_t w0_shape[2] = {FAKE_FEATURES, FAKE_HIDDEN};
 static const int64_t w1_shape[2] = {FAKE_HIDDEN, FAKE_CLASSES};
 
@@ -235,7 +246,6 @@ static void add_scalars(fake *self) {
       {FAKE_LOSS, "loss", FAKE_SEGMENT_RESULTS, HFTA_F32, 0},
       {FAKE_LOSS_SUM, "loss_sum", FAKE_SEGMENT_RESULTS, HFTA_F64, 0},
       {FAKE_LOSS_WEIGHT, "loss_weight", FAKE_SEGMENT_RESULTS, HFTA_F64, 0},
-      {FAKE_METRIC_SUM, "metric_sum", FAKE_SEGMENT_RESULTS, HFTA_F64, 0},
       {FAKE_STEP, "step", FAKE_SEGMENT_SCALARS, HFTA_I64, HFTA_TENSOR_SHARED},
       {FAKE_MICRO_BATCH, "micro_batch", FAKE_SEGMENT_BATCH_SCALARS, HFTA_I64,
        HFTA_TENSOR_SHARED},
@@ -248,6 +258,10 @@ static void add_scalars(fake *self) {
   for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
     add_tensor(self, rows[i].index, rows[i].name, rows[i].segment, rows[i].type,
                scalar_shape, 0, rows[i].flags);
+  add_tensor(self, FAKE_METRIC_SUMS, "accuracy/sums", FAKE_SEGMENT_RESULTS,
+             HFTA_F64, batch_shape, 1, 0);
+  add_tensor(self, FAKE_METRIC_WEIGHTS, "weight_sums", FAKE_SEGMENT_RESULTS,
+             HFTA_F64, batch_shape, 1, 0);
   add_tensor(self, FAKE_NORM, "norm", FAKE_SEGMENT_OUTPUT, HFTA_F64, norm_shape,
              1, 0);
 }
@@ -427,8 +441,8 @@ static void add_job(fake *self, const fake_options *options) {
   program->models = &self->model;
   program->model_of_copy = self->model_of_copy;
   program->optimizer = options->inference_only ? "" : "sgd";
-  program->metric = options->inference_only ? "" : "accuracy";
-  program->metric_is_share = 1;
+  program->metrics = &fake_metric;
+  program->metric_count = options->inference_only ? 0 : 1;
   program->cpu_features = options->cpu_features ? options->cpu_features : "";
   program->plan_json = "{\"layers\":[]}";
   program->blocks = 2;
@@ -460,7 +474,6 @@ static void add_roles(hfta_program *program, const fake_options *options) {
                                 .loss = FAKE_LOSS,
                                 .loss_sum = FAKE_LOSS_SUM,
                                 .loss_weight = FAKE_LOSS_WEIGHT,
-                                .metric_sum = FAKE_METRIC_SUM,
                                 .kl_scale = UINT32_MAX,
                                 .skipped = UINT32_MAX,
                                 .retried = UINT32_MAX,

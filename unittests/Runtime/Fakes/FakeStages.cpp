@@ -253,7 +253,7 @@ void FakeStages::finish() {
   program.target = "cpu";
   program.name = options.isUncut ? "uncut" : "stages";
   program.optimizer = "sgd";
-  program.metric = program.cpu_features = program.plan_json = "";
+  program.cpu_features = program.plan_json = "";
   program.copies = copies;
   program.batch = program.micro_batches = options.microBatches;
   program.blocks = count;

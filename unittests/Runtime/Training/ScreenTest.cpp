@@ -122,8 +122,10 @@ struct Job {
   Job(const char *name, int64_t copies, int64_t steps)
       : steps(steps), losses(copies, 0.5) {
     program.name = name;
-    program.metric = "accuracy";
-    program.metric_is_share = 1;
+    accuracy.name = "accuracy";
+    accuracy.is_share = 1;
+    program.metrics = &accuracy;
+    program.metric_count = 1;
     program.copies = copies;
   }
 
@@ -137,6 +139,7 @@ struct Job {
       hfta_progress_step(&progress, step, 1, losses.data());
   }
 
+  hfta_metric accuracy = {};
   hfta_program program = {};
   hfta_progress progress = {};
   int64_t steps;

@@ -58,7 +58,7 @@ static PurposeInfo getInfo(Purpose purpose) {
   case Purpose::evaluation_weight:
     return {Role::result, Term, "evaluation/weight_sum"};
   case Purpose::evaluation_metric:
-    return {Role::result, Nothing, "evaluation/metric_sum"};
+    return {Role::result, Name, "evaluation/metric"};
   case Purpose::field:
     return {Role::input, Name, "input"};
   case Purpose::input:

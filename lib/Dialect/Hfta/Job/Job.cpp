@@ -332,6 +332,16 @@ struct Describe {
     archive.field("classes", field.classes);
   }
   template <typename Archive>
+  void operator()(Archive &archive, JobMetric &metric) const {
+    archive.name(metric.name);
+    archive.word("kind", metric.kind, getMetricKindNames());
+    archive.word("average", metric.average, getMetricAverageNames());
+    archive.field("labeled", metric.isLabeled);
+    archive.field("share", metric.isShare);
+    archive.field("higher_better", metric.isHigherBetter);
+    archive.field("classes", metric.classes);
+  }
+  template <typename Archive>
   void operator()(Archive &archive, HyperParameter &parameter) const {
     archive.name(parameter.name);
     archive.field("values", parameter.values);
@@ -422,9 +432,7 @@ struct Describe {
     archive.field("worker_places", job.workerPlaces);
     archive.records("turns", job.turns, *this);
     archive.records("data", job.data, *this);
-    archive.field("metric", job.metric);
-    archive.field("metric_is_share", job.metricIsShare);
-    archive.field("metric_is_higher_better", job.metricIsHigherBetter);
+    archive.records("metrics", job.metrics, *this);
     archive.field("scores_by_metric", job.scoresByMetric);
     archive.field("scores_are_external", job.scoresAreExternal);
     archive.field("external_is_higher_better", job.externalIsHigherBetter);

@@ -58,8 +58,12 @@ std::string hfta::checkValidation(const Job &job) {
            "exclude each other";
   if (job.validationFolds > 0 && !job.hasSearch())
     return "'validation_folds' needs a search";
-  if (job.scoresByMetric && job.metric.empty())
-    return "'scores_by_metric' needs a metric";
+  int64_t metrics = static_cast<int64_t>(job.metrics.size());
+  if (job.scoresByMetric < 0 || job.scoresByMetric > metrics)
+    return "'scores_by_metric' must be the number of one of 'metrics'";
+  for (const JobMetric &metric : job.metrics)
+    if (metric.classes < 1)
+      return "'classes' of metric '" + metric.name + "' must be at least 1";
   if (job.scoresAreExternal &&
       (!job.hasSearch() || job.scoresByMetric || job.keep != "last" ||
        job.keepPatience > 0 || job.validationFolds > 0))
@@ -126,8 +130,9 @@ std::string hfta::checkSearch(const Job &job) {
 
 static hfta_direction getDirection(const Job &job) {
   bool isHigherBetter = job.scoresAreExternal ? job.externalIsHigherBetter
-                        : job.scoresByMetric  ? job.metricIsHigherBetter
-                                              : false;
+                        : job.scoresByMetric > 0
+                            ? job.metrics[job.scoresByMetric - 1].isHigherBetter
+                            : false;
   return isHigherBetter ? HFTA_MAXIMIZE : HFTA_MINIMIZE;
 }
 

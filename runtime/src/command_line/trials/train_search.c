@@ -26,7 +26,8 @@ static void print_best(const hfta_invocation *invocation,
   }
   double score = hfta_study_score(study, best);
   if (study->validation.by_metric)
-    hfta_metric_text(invocation->program, score, validation);
+    hfta_metric_text(hfta_program_main_metric(invocation->program), score,
+                     validation);
   else
     snprintf(validation, sizeof(validation), "%.5g", score);
   printf("\nbest: trial %lld, %s%s %s", (long long)best,
@@ -34,10 +35,10 @@ static void print_best(const hfta_invocation *invocation,
          hfta_study_score_name(study), validation);
   if (!isnan(result->test_loss)) {
     printf(", test loss %.5g", result->test_loss);
-    if (*invocation->program->metric)
-      printf(
-          ", test %s %s", invocation->program->metric,
-          hfta_metric_text(invocation->program, result->test_metric, metric));
+    const hfta_metric *main = hfta_program_main_metric(invocation->program);
+    if (main)
+      printf(", test %s %s", main->name,
+             hfta_metric_text(main, result->test_metric, metric));
   }
   printf("\n");
 }

@@ -65,7 +65,8 @@ static const char *cell(const hfta_study *study, int64_t rank, int64_t trial,
     if (!hfta_study_has_score(study, trial))
       return "-";
     if (study->validation.by_metric)
-      return hfta_metric_text(study->program, score, buffer);
+      return hfta_metric_text(hfta_program_main_metric(study->program), score,
+                              buffer);
     if (isfinite(score))
       snprintf(buffer, CELL_BYTES, "%.5g", score);
     else

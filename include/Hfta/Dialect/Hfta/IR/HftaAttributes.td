@@ -128,7 +128,8 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `loss` | `result` | the step's loss, or sum of losses; `loss "l1"`: that of one term of a sum of terms, not yet weighted |
     | `loss_weight` | `result` | sum of the losses' weights over a step's micro-batches; where there is one, the loss and the gradients are sums that are still to be divided by it; `loss_weight "l1"`: that of one term |
     | `mean_loss` | `result` | `loss` divided by `loss_weight`, or the weighted sum of `mean_loss "l1"` and those of the other terms |
-    | `evaluation_loss`, `evaluation_weight`, `evaluation_metric` | `result` | sums over an evaluation's real samples; the first two also of a term, `evaluation_loss "l1"` |
+    | `evaluation_loss`, `evaluation_weight` | `result` | sums over an evaluation's real samples; also of a term, `evaluation_loss "l1"` |
+    | `evaluation_metric "f1/labels"` | `result` | values of each element of a batch's samples, or a sum for each sample, from which the host computes metrics |
     | `field "image"` | `input` | a micro-batch of the data block's field |
     | `input "x"`, `output "y"` | `input`, `output` | ports of an inference |
     | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | gradient and optimizer state of a trained parameter; `gradient "l1" of @w`: the part that is still to be divided by `loss_weight "l1"`, if the parameter has several |

@@ -11,6 +11,7 @@
 #ifndef HFTA_DIALECT_HFTA_JOB_JOB_H
 #define HFTA_DIALECT_HFTA_JOB_JOB_H
 
+#include "Hfta/Dialect/Hfta/Job/JobMetrics.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -315,12 +316,10 @@ struct Job {
   /// `hfta.turn` assigns to it.
   std::vector<JobTurn> turns;
   std::vector<DataField> data;
-  std::string metric; ///< name of the metric, "accuracy"; empty: none
-  /// Whether the metric is a share, which programs print in percent.
-  bool metricIsShare = true;
-  bool metricIsHigherBetter = true; ///< whether its larger values are better
-  /// Whether validation scores are the metric's, rather than the loss.
-  bool scoresByMetric = false;
+  std::vector<JobMetric> metrics;
+  /// The number, from 1, of the metric whose values are validation scores; 0:
+  /// the loss.
+  int64_t scoresByMetric = 0;
   /// Whether scores of a search's trials come from outside, and if so, whether
   /// larger ones are better.
   bool scoresAreExternal = false, externalIsHigherBetter = false;
