@@ -411,7 +411,10 @@ void ProgramBuilder::buildData() {
             .set(&hfta_data_field::validation, getSource(field.validation))
             .set(&hfta_data_field::classes, classes[0])
             .set(&hfta_data_field::first_class, classes[1])
-            .set(&hfta_data_field::ignored_class, classes[2]));
+            .set(&hfta_data_field::ignored_class, classes[2])
+            .set(&hfta_data_field::augmentations, text(field.augmentations))
+            .set(&hfta_data_field::kind, field.kind)
+            .set(&hfta_data_field::of, static_cast<uint32_t>(field.of)));
   }
   fieldTable = tables.table("data_fields", fields);
   std::vector<Record> parameters;
@@ -557,7 +560,6 @@ void ProgramBuilder::buildLossTerms() {
                             indexOf(Purpose::evaluation_weight, term.name)));
   }
   program.set(&hfta_program::loss_term_count, rows.size())
-      .set(&hfta_program::reserved, 0)
       .set(&hfta_program::loss_terms, tables.table("loss_terms", rows));
 }
 
@@ -735,6 +737,9 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildLossTerms();
   setJob();
   setMemory();
+  auto made = llvm::count_if(job.data, [](const DataField &field) {
+    return field.kind != HFTA_DATA_FIELD_FILE;
+  });
   program.set(&hfta_program::abi_version, hfta_abi_version())
       .set(&hfta_program::metric_is_share, job.metricIsShare)
       .set(&hfta_program::blocks, blocks)
@@ -758,7 +763,8 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::queue_count, tasks.queueCount)
       .set(&hfta_program::hyper_parameter_count, job.hyperParameters.size())
       .set(&hfta_program::scheduled_number_count, scheduledCount)
-      .set(&hfta_program::data_field_count, job.data.size())
+      .set(&hfta_program::data_field_count, job.data.size() - made)
+      .set(&hfta_program::made_field_count, made)
       .set(&hfta_program::input_count, inputCount)
       .set(&hfta_program::output_count, outputCount)
       .set(&hfta_program::setting_count, settingCount)

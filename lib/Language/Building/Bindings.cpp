@@ -191,8 +191,9 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
                                                          const FieldInfo &field,
                                                          llvm::SMRange range) {
   if (!port.hasShape)
-    return SmallVector<int64_t>(field.shape.begin(), field.shape.end());
-  ArrayRef<int64_t> sample = field.shape;
+    return SmallVector<int64_t>(field.preparedShape.begin(),
+                                field.preparedShape.end());
+  ArrayRef<int64_t> sample = field.preparedShape;
   SmallVector<int64_t> result;
   for (const OnnxAxis &axis : port.axes) {
     int64_t size = axis.size;
@@ -218,12 +219,12 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
   bool fits = result.size() == port.axes.size() &&
               llvm::all_of(sample, [](int64_t size) { return size == 1; }) &&
               ShapedType::getNumElements(result) ==
-                  ShapedType::getNumElements(field.shape);
+                  ShapedType::getNumElements(field.preparedShape);
   if (fits)
     return result;
   diagnostics.error(range,
                     "field '" + field.name + "' has samples of shape " +
-                        printShape(field.shape) + ", but input '" + port.name +
+                        printShape(field.preparedShape) + ", but input '" + port.name +
                         "' takes " + printPort(port),
                     "shapes may differ only in axes of length 1");
   return std::nullopt;

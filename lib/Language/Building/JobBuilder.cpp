@@ -194,7 +194,10 @@ bool JobBuilder::buildModels(ModuleOp module) {
     if (ok)
       limitIndices(model);
   }
-  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module);
+  if (ok)
+    limitOneHot();
+  return ok && checkExcluded(module) && checkDraw() && chooseGroups(module) &&
+         addMadeFields();
 }
 
 /// Checks that each pattern of `exclude`, for parameters without

@@ -5,6 +5,7 @@
 
 #include "Analysis/JobAnalyzer.h"
 #include "Building/BodyBuilder.h"
+#include "Building/SampleBuilder.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "Hfta/Language/Objectives.h"
 
@@ -44,8 +45,22 @@ private:
 
   // Prepare.cpp: the arithmetic that prepares fields.
   bool buildPrepare(ModelOp model);
+  bool addMadeFields();
+  Value applyFunction(SampleBuilder &samples, Value value,
+                      const FieldCall &call);
+  Type getWorkingType(const FieldInfo &field, Type prepared);
+  Value buildSharesOf(SampleBuilder &samples, StringRef name, int64_t count);
+  Value applySteps(SampleBuilder &samples, Value value, const FieldInfo &field,
+                   Value partners, bool &ok);
+  Value buildField(OpBuilder &builder, ValueRange arguments,
+                   ArrayRef<DataField> made, unsigned index,
+                   RankedTensorType type, bool &ok);
+  std::vector<DataField> getMadeFields() const;
+  RankedTensorType getFileType(const FieldInfo &field);
+  RankedTensorType getMadeType(const DataField &made);
+  SampleKeys readSampleKeys(TensorBuilder &tensors, Value keys, int64_t column);
   Type getPreparedType(const FieldInfo &field, func::FuncOp forward);
-  Value applyStep(TensorBuilder &tensors, Value value, const PrepareStep &step,
+  Value applyStep(SampleBuilder &samples, Value value, const PrepareStep &step,
                   bool &ok);
 
   // JobBuilder.cpp: the module, and models of the language.
@@ -92,6 +107,7 @@ private:
   bool checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
                  const ObjectiveArguments &arguments, const Target &target,
                  ObjectiveTypes types);
+  bool checkMixedLabel(const ObjectiveInfo &objective, const Target &target);
   Value buildElementWeights(const ObjectiveInfo &objective, Value losses,
                             const ModelValues &values, TensorBuilder &tensors);
   std::optional<Loss> buildLossOf(const ObjectiveInfo &objective,
@@ -112,6 +128,9 @@ private:
                   int64_t ignored);
   void limitLabels(unsigned index, const ObjectiveArguments &arguments,
                    RankedTensorType output);
+  void limitFieldAfter(ArrayRef<PrepareStep> steps, unsigned index,
+                       int64_t first, int64_t count, int64_t ignored);
+  void limitOneHot();
   bool checkDraw();
   void limitIndices(ModelOp model);
 

@@ -224,10 +224,32 @@ static void weighLoss(TensorBuilder &tensors, Value weights, Loss &loss) {
       tensors.binary<DivOp>(loss.drawnLosses, tensors.unary<SqrtOp>(divisors));
 }
 
+/// Checks that the label of a loss is mixed if the model's inputs are.
+bool JobBuilder::checkMixedLabel(const ObjectiveInfo &objective,
+                                 const Target &target) {
+  if (!target.label.field ||
+      info.fields[*target.label.field].findMixture() != nullptr)
+    return true;
+  for (const FieldInfo *input : boundFields)
+    if (const FieldCall *call = input->findMixture()) {
+      const std::string &label = info.fields[*target.label.field].name;
+      diagnostics.error(
+          objective.range,
+          "'" + call->function->name + "' mixes the samples of '" +
+              input->name + "', but not the label '" + label + "'",
+          "mix it, too, for example as mixed_like(one_hot(...), " +
+              input->name + ")");
+      return false;
+    }
+  return true;
+}
+
 std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
                                             const Target &target,
                                             const ModelValues &values,
                                             TensorBuilder &tensors) {
+  if (!checkMixedLabel(objective, target))
+    return std::nullopt;
   const LossInfo &loss = *findLoss(objective.name);
   ObjectiveArguments arguments = objective.arguments;
   for (const auto &[name, tensor] : objective.tensors) {

@@ -219,6 +219,12 @@ SmallVector<Value> TaskBuilder::inlineBody(func::FuncOp function,
     }
     if (isa<WriteOp>(op) && !training.value_or(false))
       continue;
+    if (auto byMode = dyn_cast<ByModeOp>(op); byMode && training) {
+      mapping.map(byMode.getResult(),
+                  mapping.lookup(*training ? byMode.getInTraining()
+                                           : byMode.getInInference()));
+      continue;
+    }
     Operation *clone = builder.clone(op, mapping);
     auto modal = dyn_cast<ModalOpInterface>(clone);
     if (modal && training)

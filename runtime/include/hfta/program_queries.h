@@ -66,6 +66,13 @@ bool hfta_segment_has_image(const hfta_program *program, uint32_t segment);
 bool hfta_program_trains(const hfta_program *program);
 bool hfta_program_evaluates(const hfta_program *program);
 
+/// Returns the number of fields of a batch: those of the data block, and those
+/// that the runtime makes.
+uint32_t hfta_program_field_count(const hfta_program *program);
+
+/// Returns whether a field of the data block is augmented.
+bool hfta_field_is_augmented(const hfta_data_field *field);
+
 /// Returns the number of samples of one micro-batch.
 int64_t hfta_program_micro_batch(const hfta_program *program);
 

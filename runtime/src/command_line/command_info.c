@@ -46,6 +46,13 @@ static void print_validation(const hfta_program *program) {
     printf("ends after %g minutes\n", own->minutes);
 }
 
+static void print_augmentations(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    if (hfta_field_is_augmented(&program->data_fields[i]))
+      printf("augments %s by %s\n", program->data_fields[i].name,
+             program->data_fields[i].augmentations);
+}
+
 static void print_job(const hfta_program *const *arrays) {
   const hfta_program *program = arrays[0];
   print_sizes(program);
@@ -53,6 +60,7 @@ static void print_job(const hfta_program *const *arrays) {
          hfta_element_name((hfta_element_type)program->precision),
          *program->optimizer ? program->optimizer : "none",
          *program->metric ? program->metric : "none");
+  print_augmentations(program);
   print_validation(program);
   if (program->search)
     program->search->commands->print(stdout, arrays);
