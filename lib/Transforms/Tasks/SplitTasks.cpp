@@ -2,6 +2,7 @@
 
 #include "Hfta/Transforms/Passes.h"
 #include "Tasks/TaskBuilder.h"
+#include "Tasks/AugmentTasks.h"
 #include "Tasks/TaskSplitter.h"
 #include "Tasks/TaskTags.h"
 
@@ -98,6 +99,7 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   if (tasks.getJob().awaitsNorm())
     buildClipTask(tasks);
   buildReportTask(tasks);
+  buildAugmentTasks(tasks);
   tasks.eraseTask(training);
   return success();
 }
