@@ -48,7 +48,7 @@ def get_mixed(mixture):
         label = mixed_like(one_hot(npy("label.npy"), {CLASSES}), image)"""
 
 
-FIELDS = {"exact": EXACT, "alike": ALIKE, "near": NEAR, "mixup": get_mixed("mixup"),
+FIELDS = {"exact": EXACT, "alike": ALIKE, "drawn": EXACT, "near": NEAR, "mixup": get_mixed("mixup"),
           "cutmix": get_mixed("cutmix")}
 MIXED = ("mixup", "cutmix")
 DATA = "".join(f"""data {name} {{
@@ -59,8 +59,8 @@ DATA = "".join(f"""data {name} {{
   train image = npy("{name}-image.npy"){divide}, other = npy("{name}-other.npy"){divide},
         label = npy("{name}-label.npy")
 }}
-""" for name, divide in [("exact", " / 255"), ("alike", " / 255"), ("near", ""),
-                         ("mixup", ""), ("cutmix", "")])
+""" for name, divide in [("exact", " / 255"), ("alike", " / 255"), ("drawn", " / 255"),
+                         ("near", ""), ("mixup", ""), ("cutmix", "")])
 
 
 def make_train(name, data, settings, clauses=""):
@@ -77,8 +77,9 @@ def make_train(name, data, settings, clauses=""):
 
 def make_pair(name, data, clauses=""):
     """Returns a job that augments, and one that reads augmented samples."""
-    return (make_train(name, data, f"order_seed = {ORDER_SEED}, augment_seed = {SEED}",
-                       clauses) +
+    draw = ", draw = balanced" if name == "drawn" else ""
+    seeds = f"order_seed = {ORDER_SEED}, augment_seed = {SEED}"
+    return (make_train(name, data, seeds + draw, clauses) +
             make_train(f"{name}_files", f"{data}_files", "shuffle = false", clauses))
 
 
@@ -89,29 +90,31 @@ class Reference:
         self.images, self.labels = images, labels
 
     def crop(self, sample, **key):
-        return formulas.crop(self.images[sample.index], sample, SIZE, 1, **key)
+        return formulas.crop(self.images[sample.data], sample, SIZE, 1, **key)
 
     def exact(self, sample, _):
         image = formulas.flip(self.crop(sample), sample, .6)
         image = formulas.erase(image, sample, .7, value=7)
         image = formulas.cutout(image, sample, [2, 3], .5)
         other = formulas.flip(self.crop(sample, view=1), sample, .5, axis=1)
-        return image, other, self.labels[sample.index]
+        return image, other, self.labels[sample.data]
 
     def alike(self, sample, _):
-        return self.crop(sample), self.crop(sample), self.labels[sample.index]
+        return self.crop(sample), self.crop(sample), self.labels[sample.data]
 
     def near(self, sample, _):
         def make(field):
-            image = formulas.resized_crop(self.images[sample.index], sample, SIZE)
+            image = formulas.resized_crop(self.images[sample.data], sample, SIZE)
             image = formulas.change(image, lambda c, y, x: image[c][y][x] / 255)
             return formulas.noise(image, sample, .1, field)
-        return make("image"), make("other"), self.labels[sample.index]
+        return make("image"), make("other"), self.labels[sample.data]
+
+    drawn = exact
 
     def plain(self, sample):
         def divide(image):
             return formulas.change(image, lambda c, y, x: image[c][y][x] / 255)
-        label = [float(self.labels[sample.index] == c) for c in range(CLASSES)]
+        label = [float(self.labels[sample.data] == c) for c in range(CLASSES)]
         other = self.crop(sample)
         return divide(formulas.flip(other, sample)), divide(other), label
 
@@ -139,14 +142,19 @@ def write_bytes_npy(path, shape, numbers):
                      bytes(numbers))
 
 
-def list_batches(of_calls):
+def list_batches(kind, labels):
     """Lists each step's samples and their partners. A library's samples are numbered by
-    their positions in the batch, and its epochs by steps."""
+    their positions in the batch, and its epochs by steps; samples that are drawn by their
+    classes by their positions in the epoch."""
+    whole = SAMPLES // BATCH * BATCH
     for step in range(STEPS):
-        if of_calls:
+        epoch, first = divmod(step * BATCH, whole)
+        if kind == "library":
             batch = [Sample(i, step, SEED) for i in range(BATCH)]
+        elif kind == "drawn":
+            drawn = list(formulas.draw_classes(labels, whole, epoch, ORDER_SEED))
+            batch = [Sample(i, epoch, SEED, drawn[i]) for i in range(first, first + BATCH)]
         else:
-            epoch, first = divmod(step * BATCH, SAMPLES // BATCH * BATCH)
             order = formulas.make_order(SAMPLES, epoch, ORDER_SEED)
             batch = [Sample(i, epoch, SEED) for i in order[first:first + BATCH]]
         yield from zip(batch, batch[-1:] + batch[:-1])
@@ -162,13 +170,14 @@ def write_files(folder):
     write_bytes_npy(folder / "label.npy", (SAMPLES,), labels)
     reference = Reference(images, labels)
     for name in FIELDS:
-        write_augmented(folder, name, getattr(reference, name), False)
+        write_augmented(folder, name, reference, name)
     return images, labels
 
 
-def write_augmented(folder, name, augment, of_calls):
+def write_augmented(folder, name, reference, kind):
     count = BATCH * STEPS
-    fields = list(zip(*(augment(*both) for both in list_batches(of_calls))))
+    fields = list(zip(*(getattr(reference, name)(*both)
+                        for both in list_batches(kind, reference.labels))))
     shapes = [(count, CHANNELS, *SIZE)] * 2 + [
         (count, CLASSES) if name in MIXED else (count,)]
     for field, values, shape in zip(("image", "other", "label"), fields, shapes):
@@ -178,6 +187,35 @@ def write_augmented(folder, name, augment, of_calls):
             write_bytes_npy(path, shape, numbers)
         else:
             write_npy(path, "<f4", shape, numbers)
+
+
+# A program that trains a library with one batch, all samples of a file.
+HOST = """
+#include "net.h"
+#include <stdio.h>
+static unsigned char images[%d], labels[%d];
+int main(int count, char **paths) {
+  hfta_error error;
+  hfta_options options = {.error = &error};
+  const void *inputs[] = {images, images, labels};
+  net *instance;
+  FILE *file = fopen(paths[1], "rb");
+  if (!file || fread(images, sizeof(images), 1, file) != 1 ||
+      fread(labels, sizeof(labels), 1, file) != 1)
+    return puts("no data"), 1;
+  if (net_create(&options, &instance) != HFTA_OK)
+    return puts(error.message), 1;
+  for (int step = 0; step < %d; ++step) {
+    net_offer(instance, inputs);
+    if (net_step(instance, inputs, NULL) != HFTA_OK)
+      return puts(net_message(instance)), 1;
+  }
+  if (net_save(instance, paths[2]) != HFTA_OK)
+    return puts(net_message(instance)), 1;
+  net_destroy(instance);
+  return count != 3;
+}
+""" % (BATCH * CHANNELS * HEIGHT * WIDTH, BATCH, STEPS)
 
 
 class Check:
@@ -200,14 +238,15 @@ class Check:
         return self.folder / name
 
     def train(self, binary, job, name, *flags, ranks=1, **more):
+        """Trains a job of a program, or the program's only one if `job` is None."""
         folder = self.folder / name
-        command = [binary, "train", "--data", self.folder, "--job", job, "--checkpoint",
-                   folder, "--no-progress", *flags]
+        command = [binary, "train", "--data", self.folder, "--checkpoint", folder,
+                   "--no-progress", *flags, *(["--job", job] if job else [])]
         if ranks > 1:
             run_ranks(ranks, *command)
         else:
             run(*command, **more)
-        return folder / job if (folder / job).exists() else folder
+        return folder / job if job else folder
 
     def expect_near(self, mine, theirs, what, limit):
         for copy in range(COPIES):
@@ -233,7 +272,7 @@ class Check:
         for name in FIELDS:
             mine = self.train(binary, name, "mine", "--threads", 2)
             theirs = self.train(binary, f"{name}_files", "theirs")
-            if name in ("exact", "alike"):
+            if name in ("exact", "alike", "drawn"):
                 self.expect_same(mine, theirs, name)
             else:
                 self.expect_near(mine, theirs, name, 2e-5)
@@ -259,17 +298,40 @@ class Check:
             for name in kinds:
                 theirs = self.train(binary, f"{name}_files", "split-theirs",
                                     "--overwrite")
+                first = None
                 for count in ranks if "replicas" in clauses else [1]:
-                    mine = self.train(binary, name, "split-mine", "--overwrite",
+                    mine = self.train(binary, name, f"split-mine-{count}", "--overwrite",
                                       ranks=count)
-                    what = f"{name}, {clauses.split()}, {count} ranks"
+                    what = f"{name}, {' '.join(clauses.split())}, {count} ranks"
                     if name == "exact":
                         self.expect_same(mine, theirs, what)
                     else:
                         self.expect_near(mine, theirs, what, 2e-5)
+                    first = first or mine
+                    self.expect_same(mine, first, f"{what}, and one rank")
 
     def check_ranks(self):
         self.check_splits(1, 2)
+
+    def check_library(self):
+        """Compares a library, whose caller gives batches, with augmented files."""
+        reference = Reference(self.images, self.labels)
+        (self.folder / "main.c").write_text(HOST)
+        (self.folder / "batch").write_bytes(bytes(flatten(self.images[:BATCH]) +
+                                                  self.labels[:BATCH]))
+        for name in ("exact", "mixup"):
+            write_augmented(self.folder, name, reference, "library")
+            augmented, files = make_pair(name, name).split("}\n", 1)
+            job = self.folder / "net.hfta"
+            job.write_text(MODEL + DATA + augmented + "}\n")
+            run(self.options.hftac, job, "--emit=lib", "-o", self.folder / "libnet.a")
+            program = self.folder / "embedded"
+            run(*self.options.cc.split(), self.folder / "main.c", self.folder / "libnet.a",
+                "-lm", "-lpthread", "-ldl", "-o", program)
+            saved = self.folder / f"{name}-saved"
+            run(program, self.folder / "batch", saved)
+            theirs = self.train(self.compile("files", files), None, f"{name}-files")
+            self.expect_near(saved, theirs, f"a library, {name}", 2e-5)
 
     def check_gpu(self):
         jobs = "".join(make_pair(name, name) for name in ("exact", "cutmix", "near"))

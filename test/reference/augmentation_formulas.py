@@ -61,11 +61,23 @@ def scale(uniform, size):
     return int(to_f32(uniform * size))
 
 
-class Sample:
-    """Draws the numbers of a sample in an epoch."""
+def draw_classes(labels, count, epoch, order_seed):
+    """Returns the samples of the first positions of an epoch that draws by classes."""
+    members = [[i for i, label in enumerate(labels) if label == number]
+               for number in sorted(set(labels))]
+    for position in range(count):
+        words = philox([position, 16, epoch, 0], [order_seed % 2 ** 32, order_seed >> 32])
+        chosen = members[words[0] * len(members) >> 32]
+        yield chosen[words[1] * len(chosen) >> 32]
 
-    def __init__(self, index, epoch, seed):
+
+class Sample:
+    """Draws the numbers of a sample in an epoch. `index` stands for the sample; it is that
+    of its data unless these are given."""
+
+    def __init__(self, index, epoch, seed, data=None):
         self.index, self.epoch, self.seed = index, epoch, seed
+        self.data = index if data is None else data
 
     def draw(self, function, what, element=0, number=0, view=0):
         stream = hash_name(f"hfta.augment/{function}/{number}/{view}/{what}")
