@@ -277,6 +277,19 @@ class Check:
             else:
                 self.expect_near(mine, theirs, name, 2e-5)
         self.check_resumed(binary)
+        self.check_told(binary)
+
+    def check_told(self, binary):
+        """Tests what programs say about augmentations, and about wrong classes."""
+        said = run(binary, "info", "--job", "exact")
+        for line in ("augments image by crop(size = [4, 5], padding = 1), flip(p = 0.6, ",
+                     "augments other by crop(size = [4, 5], padding = 1, view = 1), "):
+            if line not in said:
+                fail(f"no {line!r} in {said!r:.600}")
+        write_bytes_npy(self.folder / "label.npy", (SAMPLES,), [CLASSES] * SAMPLES)
+        said = run(binary, "train", "--data", self.folder, "--job", "mixup", code=1)
+        if "sample 0 holds 3, expected 0 to 2 for 'label'" not in said:
+            fail(f"a wrong class is refused by {said!r}")
 
     def check_resumed(self, binary):
         for name in ("exact", "mixup"):

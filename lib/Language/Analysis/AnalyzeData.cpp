@@ -23,7 +23,7 @@ bool FieldInfo::isPreparedAsFloat() const {
                   step.kind == PrepareStep::Kind::divideInto ||
                   step.kind == PrepareStep::Kind::normalize ||
                   (step.kind == PrepareStep::Kind::call &&
-                   step.call.function->givesFloats) ||
+                   step.call.givesFloats()) ||
                   llvm::any_of(step.numbers, [](const Number &number) {
                     return !number.integer;
                   });

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
@@ -18,6 +20,16 @@ llvm::ArrayRef<double> FieldCall::getNumbers(llvm::StringRef parameter) const {
     if (described.name == parameter)
       return numbers;
   llvm_unreachable("a function of fields has no such parameter");
+}
+
+bool FieldCall::givesFloats() const {
+  if (function->givesFloats)
+    return true;
+  for (const auto &[parameter, numbers] :
+       llvm::zip_equal(function->parameters, values))
+    if (parameter.isElement && numbers.front() != std::floor(numbers.front()))
+      return true;
+  return false;
 }
 
 std::string FieldCall::print() const {
@@ -229,9 +241,7 @@ bool JobAnalyzer::findPreparedShape(FieldInfo &field) {
       continue;
     diagnostics.error(step.range,
                       "'" + step.call.function->name +
-                          "' can't take samples "
-                          "of shape " +
-                          printShape(before),
+                          "' can't take samples of shape " + printShape(before),
                       wrong);
     return false;
   }

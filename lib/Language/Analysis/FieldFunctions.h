@@ -23,6 +23,7 @@ struct FieldParameter {
   std::vector<double> initial; ///< empty: nothing
   bool required = false;
   Form form = Form::number;
+  bool isElement = false; ///< whether it becomes an element of samples
 };
 
 /// A function in the expression of a field: an augmentation, which draws
@@ -41,7 +42,7 @@ struct FieldFunction {
   llvm::StringRef name;
   std::vector<FieldParameter> parameters;
   bool isRandom;    ///< whether it is an augmentation
-  bool givesFloats; ///< whether the result has floats, whatever the data have
+  bool givesFloats; ///< whether the result always has floats
   /// Changes the shape of a sample to that of the result. Returns what is wrong
   /// with the arguments for samples of this shape; empty: nothing.
   std::string (*reshape)(const FieldCall &call, std::vector<int64_t> &shape);
@@ -75,6 +76,8 @@ struct FieldCall {
   double getNumber(llvm::StringRef parameter) const {
     return getNumbers(parameter).front();
   }
+  /// Returns whether the result has floats, whatever the data have.
+  bool givesFloats() const;
   /// Returns the call in the words of a job, without the data.
   std::string print() const;
   bool equals(const FieldCall &other) const {

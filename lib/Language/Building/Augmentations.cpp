@@ -152,8 +152,7 @@ static std::string keepShape(const FieldCall &, std::vector<int64_t> &) {
   return "";
 }
 
-/// Adds normal numbers by Box and Muller's transform: sqrt(-2 log(1 - u))
-/// cos(2 pi v). Each field has noise of its own.
+/// Adds normal numbers. Each field has noise of its own.
 static Value buildNoise(SampleBuilder &samples, const FieldCall &call,
                         Value value) {
   TensorBuilder &tensors = samples.getTensors();
@@ -162,13 +161,9 @@ static Value buildNoise(SampleBuilder &samples, const FieldCall &call,
     return samples.draw(call, what + "/" + samples.getField(), shape.front(),
                         shape.drop_front());
   };
-  Value u = draw("radius"), v = draw("angle");
-  Value logarithm =
-      tensors.unary<LogOp>(tensors.binary<SubOp>(tensors.splatLike(u, 1.0), u));
-  Value radius = tensors.unary<SqrtOp>(tensors.binary<MulOp>(logarithm, -2.0));
-  Value cosine = tensors.unary<CosOp>(tensors.binary<MulOp>(v, 2 * M_PI));
-  Value noise = tensors.binary<MulOp>(tensors.binary<MulOp>(radius, cosine),
-                                      call.getNumber("deviation"));
+  Value normal = tensors.makeNormal(draw("radius"), draw("angle"));
+  Value noise = tensors.binary<MulOp>(normal, std::sqrt(2.0) *
+                                                  call.getNumber("deviation"));
   return tensors.binary<AddOp>(value, noise);
 }
 
@@ -294,7 +289,9 @@ llvm::ArrayRef<FieldFunction> language::getAugmentations() {
   using Form = FieldParameter::Form;
   static const NumberRange pixels = NumberRange::whole(1, kMostPixels);
   static const FieldParameter probability = {"p", NumberRange::unit(), {0.5}};
-  static const FieldParameter value = {"value", NumberRange::any(), {0}};
+  static const FieldParameter value = {
+      "value",           NumberRange::any(), {0}, false, Form::number,
+      /*isElement=*/true};
   static const FieldParameter size = {"size", pixels, {}, false, Form::sides};
   auto share = [](double least, double most) -> FieldParameter {
     return {"area", {0, 1, false}, {least, most}, false, Form::interval};

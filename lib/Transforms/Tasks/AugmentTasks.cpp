@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tasks/AugmentTasks.h"
-#include "Hfta/Dialect/Hfta/IR/HftaInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::hfta;

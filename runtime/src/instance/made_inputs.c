@@ -48,7 +48,9 @@ const void *const *hfta_made_inputs_add(hfta_instance *instance,
   hfta_made_inputs *self = &instance->made;
   if (!self->inputs || self->are_given)
     return inputs;
-  memcpy(self->inputs, inputs, sizeof(void *) * program->data_field_count);
+  // A step may be run as an accumulation, which completes the batch again.
+  if (inputs != self->inputs)
+    memcpy(self->inputs, inputs, sizeof(void *) * program->data_field_count);
   for (int64_t i = 0; i < program->batch; ++i)
     self->samples[i] = instance->accumulations * program->batch + i;
   uint32_t fields = hfta_program_field_count(program);
