@@ -14,7 +14,7 @@ data made {
 train sweep {
   model     net(image)
   data      made, batch = {BATCH}
-  loss      cross_entropy(net, label)
+  loss      {LOSS}
   optimizer adam
   steps     3
 }
@@ -23,14 +23,14 @@ IMAGE, LINE, DEEP = 'npy("image.npy")', 'npy("line.npy")', 'npy("deep.npy")'
 
 
 def row(name, *texts, image=IMAGE, line=LINE, deep=DEEP, batch=16, more="", number=6,
-        options=()):
+        loss="cross_entropy(net, label)"):
     """Makes a row of a job with these fields, whose error is in line `number`."""
     job = GOOD
     for key, value in (("IMAGE", image), ("LINE", line), ("DEEP", deep + more),
-                       ("BATCH", str(batch))):
+                       ("BATCH", str(batch)), ("LOSS", loss)):
         job = job.replace("{" + key + "}", value)
     return Row(name, {"job.hfta": job, "program": "an older one"},
-               ["hftac", "job.hfta", "-o", "program", *options], (1,),
+               ["hftac", "job.hfta", "-o", "program"], (1,),
                (f"job.hfta:{number}:", *texts))
 
 
@@ -90,6 +90,10 @@ def make_rows(_):
               image=f"flip({IMAGE})", more=test.format(f"flip({IMAGE})"))
     yield row("a test with other arithmetic", "'image' has different arithmetic", number=8,
               image=f"flip({IMAGE})", more=test.format(f"{IMAGE} / 2"))
+    for weights in ("bootstrap(3)", "bootstraps()", "3"):
+        yield row(f"weights that are {weights}", "'weights'" if weights != "bootstrap(3)"
+                  else "'bootstrap'", number=12,
+                  loss=f"cross_entropy(net, label, weights = {weights})")
     yield row("an augment_seed that is no whole number", "'augment_seed'", number=11,
               batch="16, augment_seed = 0.5")
     yield Row("a field with the name of one that augmentations use",

@@ -61,6 +61,24 @@ def scale(uniform, size):
     return int(to_f32(uniform * size))
 
 
+def draw_uniform(name, seed, epoch, index, element=0):
+    """Returns a number in [0, 1) with 24 random bits."""
+    stream = hash_name(name)
+    words = philox([element, index % 2 ** 32, epoch, stream % 2 ** 32],
+                   [seed % 2 ** 32, seed >> 32 ^ stream >> 32])
+    return (words[0] >> 8) * 2.0 ** -24
+
+
+def draw_count(seed, index):
+    """Returns how often a copy counts a sample in a bootstrap."""
+    uniform, count, share, total = draw_uniform("hfta.bootstrap", seed, 0, index), 0, 1, 0
+    while uniform >= to_f32(total + math.exp(-1) * share):
+        total += math.exp(-1) * share
+        count += 1
+        share /= count
+    return count
+
+
 def draw_classes(labels, count, epoch, order_seed):
     """Returns the samples of the first positions of an epoch that draws by classes."""
     members = [[i for i, label in enumerate(labels) if label == number]
@@ -80,10 +98,8 @@ class Sample:
         self.data = index if data is None else data
 
     def draw(self, function, what, element=0, number=0, view=0):
-        stream = hash_name(f"hfta.augment/{function}/{number}/{view}/{what}")
-        words = philox([element, self.index % 2 ** 32, self.epoch, stream % 2 ** 32],
-                       [self.seed % 2 ** 32, self.seed >> 32 ^ stream >> 32])
-        return (words[0] >> 8) * 2.0 ** -24
+        return draw_uniform(f"hfta.augment/{function}/{number}/{view}/{what}", self.seed,
+                            self.epoch, self.index, element)
 
     def beta(self, function, alpha):
         u, v = self.draw(function, "radius"), self.draw(function, "angle")

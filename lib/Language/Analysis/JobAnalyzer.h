@@ -99,6 +99,8 @@ struct ObjectiveInfo {
   /// Arguments that are tensors, each with its name.
   llvm::SmallVector<std::pair<llvm::StringRef, OperandInfo>> tensors;
   NamedRange weights; ///< a field of weights; an empty name: none
+  /// Whether each copy draws how often each sample counts.
+  bool bootstraps = false;
   /// Other arguments, except for numbers of copies.
   ObjectiveArguments arguments;
   /// The arguments that are numbers of copies.
@@ -145,6 +147,12 @@ struct JobInfo {
   bool isAugmented() const {
     return llvm::any_of(
         fields, [](const FieldInfo &field) { return field.isAugmented(); });
+  }
+
+  /// Returns whether copies draw how often each sample counts in the loss.
+  bool bootstraps() const {
+    return llvm::any_of(
+        terms, [](const LossTermInfo &term) { return term.loss.bootstraps; });
   }
 
   /// Source ranges of the entries of Job::numberSchedules.

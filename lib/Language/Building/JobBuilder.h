@@ -107,6 +107,7 @@ private:
   bool checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
                  const ObjectiveArguments &arguments, const Target &target,
                  ObjectiveTypes types);
+  Value buildCounts(const ModelValues &values, TensorBuilder &tensors);
   bool checkMixedLabel(const ObjectiveInfo &objective, const Target &target);
   Value buildElementWeights(const ObjectiveInfo &objective, Value losses,
                             const ModelValues &values, TensorBuilder &tensors);

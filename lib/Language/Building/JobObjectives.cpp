@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
@@ -185,15 +187,48 @@ bool JobBuilder::checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
   return !diagnostics.hasErrors();
 }
 
+/// Draws how often a copy counts each sample: numbers of the Poisson
+/// distribution of mean 1, which are nearly those of a bootstrap sample. They
+/// depend on the copy's seed and the sample's index in the data set, and are 1
+/// in an evaluation.
+Value JobBuilder::buildCounts(const ModelValues &values,
+                              TensorBuilder &tensors) {
+  Value keys = values.arguments.back();
+  int64_t count = getShape(keys).front();
+  Value samples = readSampleKeys(tensors, keys, /*column=*/0).samples;
+  Type i64 = getElementType(samples);
+  Value seed = readScalar(values.model, tensors,
+                          PurposeAttr::get(context, Purpose::seed), i64);
+  Value uniform = tensors.create<RandomUniformOp>(
+      seed, tensors.splat({}, i64, 0), samples, ArrayRef<int64_t>{count},
+      names::hash(names::getCompilerSymbol("bootstrap")), /*per_sample=*/true,
+      tensors.getFloatType());
+  Value ones = tensors.splatLike(uniform, 1.0);
+  Value counts = tensors.splatLike(uniform, 0.0);
+  // A number counts once for each k with P(0) + ... + P(k) at or below it.
+  double share = std::exp(-1.0), sum = 0;
+  for (int64_t k = 0; sum + share < 1.0 - 0x1p-24; ++k) {
+    sum += share;
+    share /= static_cast<double>(k + 1);
+    Value isAbove =
+        tensors.compare(ComparePredicate::greater_equal, uniform, sum);
+    counts =
+        tensors.select(isAbove, tensors.binary<AddOp>(counts, ones), counts);
+  }
+  return tensors.create<ByModeOp>(counts, ones);
+}
+
 /// Returns the weights of a loss' elements: a field in their shape, or in that
-/// of their first axes. Returns null after an error.
+/// of their first axes, or numbers of a bootstrap. Returns null after an error.
 Value JobBuilder::buildElementWeights(const ObjectiveInfo &objective,
                                       Value losses, const ModelValues &values,
                                       TensorBuilder &tensors) {
-  const FieldInfo *field = findField(objective.weights);
-  if (!field)
+  const FieldInfo *field =
+      objective.bootstraps ? nullptr : findField(objective.weights);
+  if (!field && !objective.bootstraps)
     return nullptr;
-  Value weights = values.getField(field - info.fields.data());
+  Value weights = field ? values.getField(field - info.fields.data())
+                        : buildCounts(values, tensors);
   ArrayRef<int64_t> shape = getShape(losses), own = getShape(weights);
   weights = tensors.cast(weights, getElementType(losses));
   if (areAlike(own, shape))
@@ -277,7 +312,7 @@ std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
   if (info.job.drawsTargets())
     keys = readKeys(values.model, tensors);
   Loss built = loss.build(operands, keys);
-  if (objective.weights.name.empty())
+  if (objective.weights.name.empty() && !objective.bootstraps)
     return built;
   Value weights = buildElementWeights(objective, built.losses, values, tensors);
   if (!weights)

@@ -108,11 +108,12 @@ Value JobBuilder::applyStep(SampleBuilder &samples, Value value,
 // Fields that the runtime makes
 //===----------------------------------------------------------------------===//
 
-/// Lists the fields that augmentations need besides those of the data block: a
-/// row of keys for each sample and, for each mixed field, the partners' values.
+/// Lists the fields that augmentations and bootstraps need besides those of the
+/// data block: a row of keys for each sample and, for each mixed field, the
+/// partners' values.
 std::vector<DataField> JobBuilder::getMadeFields() const {
   std::vector<DataField> made;
-  if (!info.isAugmented())
+  if (!info.isAugmented() && !info.bootstraps())
     return made;
   DataField &keys = made.emplace_back();
   keys.name = "hfta.keys";
@@ -272,6 +273,10 @@ bool JobBuilder::buildPrepare(ModelOp model) {
     names.push_back(field.name);
     inputs.push_back(getMadeType(field));
   }
+  // The objective draws by the keys, too.
+  size_t fields = outputs.size();
+  if (info.bootstraps())
+    outputs.push_back(inputs[fields]);
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(&model.getBody().front());
   auto prepare = func::FuncOp::create(
@@ -280,9 +285,12 @@ bool JobBuilder::buildPrepare(ModelOp model) {
   builder.setInsertionPointToStart(prepare.addEntryBlock());
   SmallVector<Value> results;
   bool ok = true;
-  for (const auto &[index, output] : llvm::enumerate(outputs))
+  for (const auto &[index, output] :
+       llvm::enumerate(ArrayRef(outputs).take_front(fields)))
     results.push_back(buildField(builder, prepare.getArguments(), made, index,
                                  cast<RankedTensorType>(output), ok));
+  if (info.bootstraps())
+    results.push_back(prepare.getArgument(fields));
   for (const auto &[index, name] : llvm::enumerate(names)) {
     StringAttr attribute = builder.getStringAttr(name);
     prepare.setArgAttr(index, HftaDialect::kNameAttrName, attribute);
