@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import augmentation_rows
 import best_rows
 import checkpoint_rows
 import command_rows
@@ -39,7 +40,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
          "record": record_rows, "search": search_rows, "best": best_rows,
-         "turns": turn_rows}
+         "turns": turn_rows, "augmentation": augmentation_rows}
 MOST_BYTES = 2 << 30
 # The seconds that a command may take; main() multiplies them by --slowdown.
 most_seconds = 10

@@ -18,6 +18,8 @@ constexpr llvm::StringLiteral kTraining = "training";
 constexpr llvm::StringLiteral kEvaluation = "evaluation";
 constexpr llvm::StringLiteral kInference = "inference";
 constexpr llvm::StringLiteral kInit = "init";
+/// Augments the samples of a micro-batch, once for all copies.
+constexpr llvm::StringLiteral kAugment = "augment";
 constexpr llvm::StringLiteral kForward = "forward";
 /// Repeats those ops of a forward whose results the backward needs and the
 /// forward hasn't saved.

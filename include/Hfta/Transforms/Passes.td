@@ -440,7 +440,8 @@ def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
     it, `backward_weight` has the ops that no other block waits for),
     `sampled_moments`, `statistics`, `evaluate` and `infer`. Then it adds tasks
     that follow from the variables: `norm` and `update` of each block, `clip`,
-    `report` and `init`.
+    `report` and `init`. Ops of a forward that augment samples become a task
+    `augment`, since all copies share them.
 
     Values that cross from block to block become `cut` variables. The results of
     its block's forward ops that the backward needs are available as the op's

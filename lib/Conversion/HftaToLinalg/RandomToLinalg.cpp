@@ -6,7 +6,8 @@
 //   key     = (seed, high half of seed xor high half of stream)
 // where `element` is the row-major index within the sample (within the whole
 // tensor without `per_sample`) and `sample` is `first_sample` plus the index
-// along axis 0 (0 without `per_sample`). With p bits of precision (24 for f32,
+// along axis 0 (0 without `per_sample`), unless each sample has a number of its
+// own, and a step. With p bits of precision (24 for f32,
 // 53 for f64) the number is the leading p bits of word 0 (of words 0 and 1,
 // word 0 leading, if p > 32) times 2^-p.
 //===----------------------------------------------------------------------===//
@@ -114,7 +115,7 @@ struct RandomUniformLowering : public OpConversionPattern<RandomUniformOp> {
     LoopNest nest(rewriter, op.getLoc());
     Axes axes = nest.addParallel(op.getShape());
     for (Value key : adaptor.getOperands())
-      nest.read(key, {});
+      nest.read(key, ArrayRef(axes).take_front(::getShape(key).size()));
     nest.write(elementType, axes);
     auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
       Philox::Counter words = draw(op, b, loc, axes, arguments.take_front(3));
@@ -127,7 +128,7 @@ struct RandomUniformLowering : public OpConversionPattern<RandomUniformOp> {
 
 private:
   /// Creates the four random words of an element. `keys` are the seed, the step
-  /// and the number of the first sample.
+  /// and the number of the first sample, or of the element's own one.
   static Philox::Counter draw(RandomUniformOp op, OpBuilder &builder,
                               Location loc, ArrayRef<Axis> axes,
                               ValueRange keys) {
@@ -139,10 +140,12 @@ private:
     Value sample = philox.getWord(0);
     size_t first = 0;
     if (op.getPerSample() && !indices.empty()) {
-      Value index =
-          arith::IndexCastOp::create(builder, loc, wide, indices.front());
-      sample =
-          philox.getLow(arith::AddIOp::create(builder, loc, keys[2], index));
+      Value number = keys[2];
+      if (getLogicalType(op.getFirstSample().getType()).getRank() == 0)
+        number = arith::AddIOp::create(
+            builder, loc, number,
+            arith::IndexCastOp::create(builder, loc, wide, indices.front()));
+      sample = philox.getLow(number);
       first = 1;
     }
     Value element = arith::IndexCastOp::create(

@@ -430,7 +430,10 @@ void ProgramBuilder::buildData() {
             .set(&hfta_data_field::validation, getSource(field.validation))
             .set(&hfta_data_field::classes, classes[0])
             .set(&hfta_data_field::first_class, classes[1])
-            .set(&hfta_data_field::ignored_class, classes[2]));
+            .set(&hfta_data_field::ignored_class, classes[2])
+            .set(&hfta_data_field::augmentations, text(field.augmentations))
+            .set(&hfta_data_field::kind, field.kind)
+            .set(&hfta_data_field::of, static_cast<uint32_t>(field.of)));
   }
   fieldTable = tables.table("data_fields", fields);
   std::vector<Record> parameters;
@@ -802,6 +805,9 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildMetrics();
   setJob();
   setMemory();
+  auto made = llvm::count_if(job.data, [](const DataField &field) {
+    return field.kind != HFTA_DATA_FIELD_FILE;
+  });
   program.set(&hfta_program::abi_version, hfta_abi_version())
       .set(&hfta_program::blocks, blocks)
       .set(&hfta_program::segments, segmentTable)
@@ -824,7 +830,8 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::queue_count, tasks.queueCount)
       .set(&hfta_program::hyper_parameter_count, job.hyperParameters.size())
       .set(&hfta_program::scheduled_number_count, scheduledCount)
-      .set(&hfta_program::data_field_count, job.data.size())
+      .set(&hfta_program::data_field_count, job.data.size() - made)
+      .set(&hfta_program::made_field_count, made)
       .set(&hfta_program::input_count, inputCount)
       .set(&hfta_program::output_count, outputCount)
       .set(&hfta_program::setting_count, settingCount)

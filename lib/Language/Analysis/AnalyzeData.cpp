@@ -22,6 +22,8 @@ bool FieldInfo::isPreparedAsFloat() const {
            return step.kind == PrepareStep::Kind::divide ||
                   step.kind == PrepareStep::Kind::divideInto ||
                   step.kind == PrepareStep::Kind::normalize ||
+                  (step.kind == PrepareStep::Kind::call &&
+                   step.call.givesFloats()) ||
                   llvm::any_of(step.numbers, [](const Number &number) {
                     return !number.integer;
                   });
@@ -38,7 +40,7 @@ static bool areEqual(llvm::ArrayRef<Number> a, llvm::ArrayRef<Number> b) {
 
 bool PrepareStep::equals(const PrepareStep &other) const {
   return kind == other.kind && areEqual(numbers, other.numbers) &&
-         areEqual(deviations, other.deviations);
+         areEqual(deviations, other.deviations) && call.equals(other.call);
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,6 +107,9 @@ bool JobAnalyzer::analyzePreparation(const ast::Expression &expression,
   if (auto *call = llvm::dyn_cast<ast::CallExpression>(&expression);
       call && call->callee.name == "normalize")
     return analyzeNormalize(*call, source, sourceRange, steps);
+  if (auto *call = llvm::dyn_cast<ast::CallExpression>(&expression))
+    if (const FieldFunction *function = findFieldFunction(call->callee.name))
+      return analyzeFieldFunction(*function, *call, source, sourceRange, steps);
   if (llvm::isa<ast::CallExpression, ast::StringExpression>(expression) ||
       (llvm::isa<ast::ListExpression>(expression) && readsFile(expression)))
     return analyzeSource(expression, source, sourceRange);
@@ -274,9 +279,11 @@ void JobAnalyzer::analyzeOtherPart(llvm::StringRef name,
     return;
   }
   std::vector<PrepareStep> steps;
-  ok &= analyzePreparation(*other->value, source, range, steps);
+  ok &= analyzePreparation(*other->value, source, range, steps) &&
+        refuseAugmentations(name, steps);
+  auto isPlain = [](const PrepareStep &step) { return !step.isRandom(); };
   bool same = llvm::equal(
-      steps, field.steps,
+      steps, llvm::make_filter_range(field.steps, isPlain),
       [](const PrepareStep &a, const PrepareStep &b) { return a.equals(b); });
   if (!ok || same)
     return;
@@ -316,9 +323,13 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
     ok = ok &&
          (source->format.empty() || (probe(*source, range, result) &&
                                      checkColumns(*source, range, result)));
+  ok = ok && findPreparedShape(result);
   // The number of elements of a sample is bounded, so that the product fits
   // into 64 bits.
-  if (ok && *countSample(result.shape) > kMaxBatchElements / info.job.batch)
+  if (ok &&
+      std::max(*countSample(result.shape),
+               countSample(result.preparedShape).value_or(kMaxBatchElements)) >
+          kMaxBatchElements / info.job.batch)
     diagnostics.error(info.batchRange,
                       "a batch of field '" + result.name + "' has more than " +
                           llvm::Twine(kMaxBatchElements) + " elements",
@@ -362,6 +373,8 @@ void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
   }
   if (!diagnostics.hasErrors())
     compareCsvFiles();
+  if (!diagnostics.hasErrors())
+    checkMixtures();
 }
 
 static constexpr ParameterSpec kData[] = {{"data", true}};

@@ -85,15 +85,21 @@ void JobAnalyzer::analyzeTarget(const CallView &call, llvm::StringRef labelName,
                       "for example " + call.callee.name + "(net, label)");
 }
 
-/// Reads the field of weights of a loss' elements.
+/// Reads the weights of a loss' elements: a field, or `bootstrap()`.
 void JobAnalyzer::readElementWeights(const ast::Expression &expression,
                                      ObjectiveInfo &objective) {
+  constexpr llvm::StringLiteral kBootstrap = "bootstrap";
+  auto *call = llvm::dyn_cast<ast::CallExpression>(&expression);
   if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression))
     objective.weights = {name->name, name->getRange()};
+  else if (call && call->callee.name == kBootstrap)
+    objective.bootstraps = bindArguments({kBootstrap, {}}, call->arguments,
+                                         call->getRange(), diagnostics)
+                               .has_value();
   else
     diagnostics.error(expression.getRange(),
                       "'" + kElementWeightsArgument +
-                          "' is a field of the data block",
+                          "' is a field of the data block, or bootstrap()",
                       "its numbers are weights of the loss' elements, 0 where "
                       "an element doesn't count");
 }

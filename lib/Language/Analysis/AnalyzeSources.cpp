@@ -265,6 +265,7 @@ bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
   if (!format) {
     llvm::SmallVector<llvm::StringRef> known(getDataFormatNames());
     known.push_back("normalize");
+    llvm::append_range(known, getFieldFunctionNames());
     diagnostics.error(call->callee.range,
                       "unknown data function '" + name + "'",
                       suggest(name, known, "data functions are"));

@@ -376,8 +376,13 @@ void JobAnalyzer::finishTurns() {
     info.served = info.turns.back().networks.front();
   for (const TurnInfo &read : info.turns)
     info.times = std::max(info.times, read.times);
-  // A turn that comes several times has new samples each time.
+  // A turn that comes several times has new samples each time. All turns end
+  // with the last part of the batch.
   info.job.batch *= info.times;
+  for (LossTermInfo &term : info.terms) {
+    const JobTurn &of = info.job.turns[term.turn];
+    term.part = info.times - of.times + of.repetition;
+  }
   bool isEvaluated = llvm::any_of(info.fields, [](const FieldInfo &field) {
     return !field.test.format.empty() || !field.validation.format.empty();
   });

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -285,7 +286,16 @@ void JobAnalyzer::fillJob() {
     addNew(term.weight);
   }
   fillSettings();
-  for (const FieldInfo &field : info.fields)
-    job.data.push_back(
-        {field.name, field.train, field.test, field.validation, {}});
+  for (const FieldInfo &field : info.fields) {
+    std::vector<std::string> augmentations;
+    for (const PrepareStep &step : field.steps)
+      if (step.isRandom())
+        augmentations.push_back(step.call.print());
+    job.data.push_back({field.name,
+                        field.train,
+                        field.test,
+                        field.validation,
+                        {},
+                        llvm::join(augmentations, ", ")});
+  }
 }

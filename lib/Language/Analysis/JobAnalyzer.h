@@ -3,7 +3,7 @@
 #ifndef HFTA_LIB_LANGUAGE_ANALYSIS_JOBANALYZER_H
 #define HFTA_LIB_LANGUAGE_ANALYSIS_JOBANALYZER_H
 
-#include "Analysis/Arguments.h"
+#include "Analysis/FieldFunctions.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Language/FrontEnd.h"
@@ -11,6 +11,7 @@
 #include "Hfta/Language/Sweep.h"
 #include "hfta/status.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta::language {
@@ -26,14 +27,20 @@ struct PrepareStep {
     divide,
     divideInto, ///< number / value
     negate,
-    normalize ///< (value - numbers) / deviations
+    normalize, ///< (value - numbers) / deviations
+    call       ///< a function of fields
   };
   Kind kind = Kind::add;
   std::vector<Number> numbers;
   std::vector<Number> deviations;
   llvm::SMRange range;
+  FieldCall call;
 
   bool equals(const PrepareStep &other) const;
+  /// Returns whether it is an augmentation.
+  bool isRandom() const {
+    return kind == Kind::call && call.function->isRandom;
+  }
 };
 
 struct FieldInfo {
@@ -44,13 +51,20 @@ struct FieldInfo {
   DataSource validation;
   std::string typeFile;       ///< the file that says the type, if one does
   std::string element;        ///< "u8", "f32", …: the type in the file
-  std::vector<int64_t> shape; ///< shape of one sample
-  std::vector<PrepareStep> steps;
+  std::vector<int64_t> shape; ///< shape of one sample in the file
+  std::vector<int64_t> preparedShape; ///< its shape after all steps
+  std::vector<PrepareStep> steps;     ///< those of training data
 
   bool isFloat() const;
   /// Returns whether the prepared value is certainly a float, whatever input
   /// the field is bound to.
   bool isPreparedAsFloat() const;
+  const FieldCall *findMixture() const;
+  /// Returns whether training samples are augmented.
+  bool isAugmented() const {
+    return llvm::any_of(
+        steps, [](const PrepareStep &step) { return step.isRandom(); });
+  }
 };
 
 /// Prints a field's type, such as "u8[28, 28]".
@@ -88,6 +102,8 @@ struct ObjectiveInfo {
   /// Arguments that are tensors, each with its name.
   llvm::SmallVector<std::pair<llvm::StringRef, OperandInfo>> tensors;
   NamedRange weights; ///< a field of weights; an empty name: none
+  /// Whether each copy draws how often each sample counts.
+  bool bootstraps = false;
   /// Other arguments, except for numbers of copies.
   ObjectiveArguments arguments;
   /// The arguments that are numbers of copies.
@@ -106,6 +122,8 @@ struct LossTermInfo {
   std::string name;   ///< its kind, with a number if earlier terms have it too
   std::string weight; ///< the hyper-parameter that is its weight; empty: 1
   int64_t turn = 0;   ///< index in Job::turns, if there are any
+  /// The part of a batch that the term is of, one of JobInfo::times.
+  int64_t part = 0;
 };
 
 /// A network that turns call. The clauses are those of its declaration.
@@ -173,6 +191,17 @@ struct JobInfo {
   Job job;
   Sweep sweep;
   std::vector<FieldInfo> fields;
+  /// Returns whether training samples of some field are augmented.
+  bool isAugmented() const {
+    return llvm::any_of(
+        fields, [](const FieldInfo &field) { return field.isAugmented(); });
+  }
+
+  /// Returns whether copies draw how often each sample counts in the loss.
+  bool bootstraps() const {
+    return llvm::any_of(
+        terms, [](const LossTermInfo &term) { return term.loss.bootstraps; });
+  }
 
   /// Source ranges of the entries of Job::numberSchedules.
   std::vector<llvm::SMRange> scheduledRanges;
@@ -510,6 +539,19 @@ private:
   void analyzeOtherPart(llvm::StringRef name, const ast::DataPart &part,
                         const ast::Binding &train, FieldInfo &field,
                         DataSource &source, llvm::SMRange &range, bool &ok);
+
+  // AnalyzeFieldFunctions.cpp: functions of fields.
+  bool analyzeFieldFunction(const FieldFunction &function,
+                            const ast::CallExpression &call, DataSource &source,
+                            llvm::SMRange &sourceRange,
+                            std::vector<PrepareStep> &steps);
+  bool readFieldArguments(const BoundArguments &arguments, FieldCall &call);
+  bool checkOneMixture(const FieldFunction &function, llvm::SMRange range,
+                       llvm::ArrayRef<PrepareStep> steps);
+  void checkMixtures();
+  bool refuseAugmentations(llvm::StringRef part,
+                           llvm::ArrayRef<PrepareStep> steps);
+  bool findPreparedShape(FieldInfo &field);
 
   // AnalyzeSources.cpp: the files of fields.
   bool analyzeSource(const ast::Expression &expression, DataSource &source,

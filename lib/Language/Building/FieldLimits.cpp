@@ -18,9 +18,9 @@ using namespace mlir::hfta::language;
 
 /// Returns the whole number that a field's arithmetic adds in total; nothing if
 /// it does anything but add and subtract whole numbers.
-static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
+static std::optional<int64_t> getAddedNumber(ArrayRef<PrepareStep> steps) {
   int64_t sum = 0;
-  for (const PrepareStep &step : field.steps) {
+  for (const PrepareStep &step : steps) {
     bool adds = step.kind == PrepareStep::Kind::add;
     if ((!adds && step.kind != PrepareStep::Kind::subtract) ||
         step.numbers.size() != 1 || !step.numbers.front().integer)
@@ -33,12 +33,19 @@ static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
   return sum;
 }
 
-/// Limits the field's numbers, after its arithmetic, to [first, first + count)
-/// and `ignored`, which lies in this range if no number is ignored. If a field
-/// is limited several times, all limits hold.
+/// Limits the field's numbers, after its arithmetic, as limitFieldAfter() does.
 void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
                             int64_t ignored) {
-  std::optional<int64_t> added = getAddedNumber(info.fields[index]);
+  limitFieldAfter(info.fields[index].steps, index, first, count, ignored);
+}
+
+/// Limits the field's numbers, after the first ones of its steps, to [first,
+/// first + count) and `ignored`, which lies in this range if no number is
+/// ignored. If a field is limited several times, all limits hold.
+void JobBuilder::limitFieldAfter(ArrayRef<PrepareStep> steps, unsigned index,
+                                 int64_t first, int64_t count,
+                                 int64_t ignored) {
+  std::optional<int64_t> added = getAddedNumber(steps);
   int64_t end = 0;
   if (!added || llvm::SubOverflow(first, *added, first) ||
       llvm::SubOverflow(ignored, *added, ignored) ||
@@ -86,6 +93,17 @@ void JobBuilder::limitIndices(ModelOp model) {
       limitField(field - info.fields.begin(), -size, 2 * size, -size);
     }
   }
+}
+
+/// Limits fields that become probabilities of classes to these classes.
+void JobBuilder::limitOneHot() {
+  for (const auto &[index, field] : llvm::enumerate(info.fields))
+    for (const auto &[before, step] : llvm::enumerate(field.steps))
+      if (step.kind == PrepareStep::Kind::call &&
+          step.call.function == findFieldFunction("one_hot"))
+        limitFieldAfter(ArrayRef(field.steps).take_front(before), index, 0,
+                        static_cast<int64_t>(step.call.getNumber("classes")),
+                        0);
 }
 
 /// Checks that the job can draw samples by their classes, if it asks for this.

@@ -197,8 +197,10 @@ bool JobBuilder::buildModels(ModuleOp module) {
     if (ok)
       limitIndices(model);
   }
+  if (ok)
+    limitOneHot();
   return ok && checkExcluded(module) && checkDraw() && chooseGroups(module) &&
-         chooseLayers(module);
+         chooseLayers(module) && addMadeFields();
 }
 
 /// Checks that each pattern of `exclude`, for parameters without
@@ -294,7 +296,7 @@ bool JobBuilder::buildLanguageModel(ModuleOp module) {
   for (const auto &[index, port] : llvm::enumerate(ports)) {
     const FieldInfo &field = *boundFields[index];
     std::optional<SmallVector<int64_t>> shape =
-        fitShape(port, "field '" + field.name + "'", field.shape,
+        fitShape(port, "field '" + field.name + "'", field.preparedShape,
                  getBindingRange(index));
     ok &= shape.has_value();
     if (!shape)

@@ -5,6 +5,7 @@
 
 #include "Analysis/JobAnalyzer.h"
 #include "Building/BodyBuilder.h"
+#include "Building/SampleBuilder.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "Hfta/Language/Objectives.h"
 
@@ -51,8 +52,22 @@ private:
 
   // Prepare.cpp: the arithmetic that prepares fields.
   bool buildPrepare(ModelOp model);
+  bool addMadeFields();
+  Value applyFunction(SampleBuilder &samples, Value value,
+                      const FieldCall &call);
+  Type getWorkingType(const FieldInfo &field, Type prepared);
+  Value buildSharesOf(SampleBuilder &samples, StringRef name, int64_t count);
+  Value applySteps(SampleBuilder &samples, Value value, const FieldInfo &field,
+                   Value partners, bool &ok);
+  Value buildField(OpBuilder &builder, ValueRange arguments,
+                   ArrayRef<DataField> made, unsigned index,
+                   RankedTensorType type, bool &ok);
+  std::vector<DataField> getMadeFields() const;
+  RankedTensorType getFileType(const FieldInfo &field);
+  RankedTensorType getMadeType(const DataField &made);
+  SampleKeys readSampleKeys(TensorBuilder &tensors, Value keys, int64_t column);
   Type getPreparedType(const FieldInfo &field, func::FuncOp forward);
-  Value applyStep(TensorBuilder &tensors, Value value, const PrepareStep &step,
+  Value applyStep(SampleBuilder &samples, Value value, const PrepareStep &step,
                   bool &ok);
 
   // JobBuilder.cpp: the module, and models of the language.
@@ -73,6 +88,8 @@ private:
     ModelOp model;
     func::FuncOp forward;
     ValueRange arguments;
+    /// The part of the batch that the objective is of, one of JobInfo::times.
+    int64_t part = 0;
     Value getField(unsigned index) const {
       return arguments[func::FuncOp(forward).getNumResults() + index];
     }
@@ -90,6 +107,7 @@ private:
   std::optional<unsigned> findOutput(const NamedRange &output,
                                      llvm::SMRange range, func::FuncOp forward);
   std::optional<unsigned> findLabel(const ObjectiveInfo &objective);
+  Value cutBatch(Value ofBatch, int64_t part, TensorBuilder &tensors);
   std::optional<Operand> findOperand(const OperandInfo &operand, Value output,
                                      const ModelValues &values,
                                      TensorBuilder &tensors);
@@ -102,6 +120,8 @@ private:
   bool checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
                  const ObjectiveArguments &arguments, const Target &target,
                  ObjectiveTypes types);
+  Value buildCounts(const ModelValues &values, TensorBuilder &tensors);
+  bool checkMixedLabel(const ObjectiveInfo &objective, const Target &target);
   Value buildElementWeights(const ObjectiveInfo &objective, Value losses,
                             const ModelValues &values, TensorBuilder &tensors);
   std::optional<Loss> buildLossOf(const ObjectiveInfo &objective,
@@ -127,6 +147,9 @@ private:
                   int64_t ignored);
   void limitLabels(unsigned index, const ObjectiveArguments &arguments,
                    RankedTensorType output);
+  void limitFieldAfter(ArrayRef<PrepareStep> steps, unsigned index,
+                       int64_t first, int64_t count, int64_t ignored);
+  void limitOneHot();
   bool checkDraw();
   void limitIndices(ModelOp model);
 

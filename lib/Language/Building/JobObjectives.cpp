@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
@@ -71,6 +73,19 @@ std::optional<unsigned> JobBuilder::findLabel(const ObjectiveInfo &objective) {
   return only;
 }
 
+/// Returns the rows of a tensor that belong to a part of the batch, one of
+/// JobInfo::times.
+Value JobBuilder::cutBatch(Value ofBatch, int64_t part,
+                           TensorBuilder &tensors) {
+  if (info.times == 1)
+    return ofBatch;
+  SmallVector<int64_t> sizes(getShape(ofBatch));
+  SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+  sizes.front() = info.getNetworkBatch();
+  offsets.front() = part * sizes.front();
+  return tensors.create<SliceOp>(ofBatch, offsets, sizes, strides);
+}
+
 /// Returns the tensor that an operand is, and the field if it is one; nothing
 /// after an error.
 std::optional<JobBuilder::Operand>
@@ -98,7 +113,7 @@ JobBuilder::findOperand(const OperandInfo &operand, Value output,
   if (!field)
     return std::nullopt;
   auto index = static_cast<unsigned>(field - info.fields.data());
-  return Operand{values.getField(index), index};
+  return Operand{cutBatch(values.getField(index), values.part, tensors), index};
 }
 
 /// Finds the tensors that an objective compares.
@@ -185,15 +200,49 @@ bool JobBuilder::checkLoss(const ObjectiveInfo &objective, const LossInfo &loss,
   return !diagnostics.hasErrors();
 }
 
+/// Draws how often a copy counts each sample: numbers of the Poisson
+/// distribution of mean 1, which are nearly those of a bootstrap sample. They
+/// depend on the copy's seed and the sample's index in the data set, and are 1
+/// in an evaluation.
+Value JobBuilder::buildCounts(const ModelValues &values,
+                              TensorBuilder &tensors) {
+  Value keys = values.arguments.back();
+  int64_t count = getShape(keys).front();
+  Value samples = readSampleKeys(tensors, keys, /*column=*/0).samples;
+  Type i64 = getElementType(samples);
+  Value seed = readScalar(values.model, tensors,
+                          PurposeAttr::get(context, Purpose::seed), i64);
+  Value uniform = tensors.create<RandomUniformOp>(
+      seed, tensors.splat({}, i64, 0), samples, ArrayRef<int64_t>{count},
+      names::hash(names::getCompilerSymbol("bootstrap")), /*per_sample=*/true,
+      tensors.getFloatType());
+  Value ones = tensors.splatLike(uniform, 1.0);
+  Value counts = tensors.splatLike(uniform, 0.0);
+  // A number counts once for each k with P(0) + ... + P(k) at or below it.
+  double share = std::exp(-1.0), sum = 0;
+  for (int64_t k = 0; sum + share < 1.0 - 0x1p-24; ++k) {
+    sum += share;
+    share /= static_cast<double>(k + 1);
+    Value isAbove =
+        tensors.compare(ComparePredicate::greater_equal, uniform, sum);
+    counts =
+        tensors.select(isAbove, tensors.binary<AddOp>(counts, ones), counts);
+  }
+  return tensors.create<ByModeOp>(counts, ones);
+}
+
 /// Returns the weights of a loss' elements: a field in their shape, or in that
-/// of their first axes. Returns null after an error.
+/// of their first axes, or numbers of a bootstrap. Returns null after an error.
 Value JobBuilder::buildElementWeights(const ObjectiveInfo &objective,
                                       Value losses, const ModelValues &values,
                                       TensorBuilder &tensors) {
-  const FieldInfo *field = findField(objective.weights);
-  if (!field)
+  const FieldInfo *field =
+      objective.bootstraps ? nullptr : findField(objective.weights);
+  if (!field && !objective.bootstraps)
     return nullptr;
-  Value weights = values.getField(field - info.fields.data());
+  Value weights = field ? values.getField(field - info.fields.data())
+                        : buildCounts(values, tensors);
+  weights = cutBatch(weights, values.part, tensors);
   ArrayRef<int64_t> shape = getShape(losses), own = getShape(weights);
   weights = tensors.cast(weights, getElementType(losses));
   if (areAlike(own, shape))
@@ -224,10 +273,32 @@ static void weighLoss(TensorBuilder &tensors, Value weights, Loss &loss) {
       tensors.binary<DivOp>(loss.drawnLosses, tensors.unary<SqrtOp>(divisors));
 }
 
+/// Checks that the label of a loss is mixed if the model's inputs are.
+bool JobBuilder::checkMixedLabel(const ObjectiveInfo &objective,
+                                 const Target &target) {
+  if (!target.label.field ||
+      info.fields[*target.label.field].findMixture() != nullptr)
+    return true;
+  for (const FieldInfo *input : boundFields)
+    if (const FieldCall *call = input->findMixture()) {
+      const std::string &label = info.fields[*target.label.field].name;
+      diagnostics.error(
+          objective.range,
+          "'" + call->function->name + "' mixes the samples of '" +
+              input->name + "', but not the label '" + label + "'",
+          "mix it, too, for example as mixed_like(one_hot(...), " +
+              input->name + ")");
+      return false;
+    }
+  return true;
+}
+
 std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
                                             const Target &target,
                                             const ModelValues &values,
                                             TensorBuilder &tensors) {
+  if (!checkMixedLabel(objective, target))
+    return std::nullopt;
   const LossInfo &loss = *findLoss(objective.name);
   ObjectiveArguments arguments = objective.arguments;
   for (const auto &[name, tensor] : objective.tensors) {
@@ -255,7 +326,7 @@ std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
   if (info.job.drawsTargets())
     keys = readKeys(values.model, tensors);
   Loss built = loss.build(operands, keys);
-  if (objective.weights.name.empty())
+  if (objective.weights.name.empty() && !objective.bootstraps)
     return built;
   Value weights = buildElementWeights(objective, built.losses, values, tensors);
   if (!weights)
@@ -343,10 +414,12 @@ bool JobBuilder::buildLossAndMetric(const ModelValues &values,
   std::optional<Loss> first;
   for (const LossTermInfo &term : info.terms) {
     TensorBuilder tensors = getTensors(builder, "loss", term.loss.range);
-    std::optional<Target> own = findTarget(term.loss, values, tensors);
+    ModelValues ofTerm = values;
+    ofTerm.part = term.part;
+    std::optional<Target> own = findTarget(term.loss, ofTerm, tensors);
     if (!own)
       return false;
-    std::optional<Loss> loss = buildLossOf(term.loss, *own, values, tensors);
+    std::optional<Loss> loss = buildLossOf(term.loss, *own, ofTerm, tensors);
     if (!loss)
       return false;
     results.append({loss->losses, loss->weights});

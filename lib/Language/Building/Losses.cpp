@@ -6,7 +6,6 @@
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 #include <cfloat>
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -61,17 +60,12 @@ static Value buildDifference(const ObjectiveOperands &operands) {
   return operands.tensors.binary<SubOp>(operands.output, buildTarget(operands));
 }
 
-/// Draws normal numbers of variance 1/2, as sqrt(-log(1 - u)) cos(2 pi v) (G.
-/// Box, M. Muller, "A note on the generation of random normal deviates", 1958).
+/// Draws normal numbers of variance 1/2.
 static Value drawNoise(TensorBuilder &tensors, const RandomKeys &keys,
                        Value like) {
   Value u = drawUniform(tensors, keys, like);
   Value v = drawUniform(tensors, keys, like, "/angle");
-  Value rest = tensors.binary<SubOp>(tensors.splatLike(u, 1), u);
-  Value radius =
-      tensors.unary<SqrtOp>(tensors.unary<NegOp>(tensors.unary<LogOp>(rest)));
-  Value angle = tensors.unary<CosOp>(tensors.binary<MulOp>(v, 2 * M_PI));
-  return tensors.binary<MulOp>(radius, angle);
+  return tensors.makeNormal(u, v);
 }
 
 /// Builds squared differences. Targets are drawn from the normal distribution

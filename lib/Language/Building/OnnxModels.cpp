@@ -77,7 +77,7 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   for (const auto &[position, port] : llvm::enumerate(ports)) {
     const FieldInfo &field = *boundFields[position];
     std::optional<SmallVector<int64_t>> shape =
-        fitShape(port, "field '" + field.name + "'", field.shape,
+        fitShape(port, "field '" + field.name + "'", field.preparedShape,
                  getBindingRange(position));
     if (!shape)
       return false;

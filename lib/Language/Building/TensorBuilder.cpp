@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
@@ -85,4 +87,11 @@ Value TensorBuilder::compare(ComparePredicate predicate, Value x, Value y) {
 
 Value TensorBuilder::select(Value condition, Value onTrue, Value onFalse) {
   return SelectOp::create(builder, loc, condition, onTrue, onFalse);
+}
+
+Value TensorBuilder::makeNormal(Value u, Value v) {
+  Value rest = binary<SubOp>(splatLike(u, 1), u);
+  Value radius = unary<SqrtOp>(unary<NegOp>(unary<LogOp>(rest)));
+  Value angle = unary<CosOp>(binary<MulOp>(v, 2 * M_PI));
+  return binary<MulOp>(radius, angle);
 }

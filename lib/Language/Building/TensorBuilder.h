@@ -62,6 +62,10 @@ public:
     return compare(predicate, x, splatLike(x, number));
   }
   Value select(Value condition, Value onTrue, Value onFalse);
+  /// Makes normal numbers of variance 1/2 from two tensors of uniform numbers
+  /// in [0, 1), as sqrt(-log(1 - u)) cos(2 pi v). Source: Box and Muller, "A
+  /// note on the generation of random normal deviates", 1958.
+  Value makeNormal(Value u, Value v);
 
 private:
   OpBuilder &builder;

@@ -139,7 +139,7 @@ void TurnsBuilder::declareFields() {
     if (!names.contains(field.name))
       continue;
     SmallVector<int64_t> shape = {info.job.getMicroBatch()};
-    shape.append(field.shape.begin(), field.shape.end());
+    shape.append(field.preparedShape.begin(), field.preparedShape.end());
     types.push_back(RankedTensorType::get(shape, field.isPreparedAsFloat()
                                                      ? Type(job.floatType)
                                                      : builder.getI64Type()));
@@ -193,14 +193,10 @@ void TurnsBuilder::divideBatch() {
   llvm::StringMap<Value> all = std::move(inputs.front());
   inputs.assign(info.times, {});
   for (auto [part, values] : llvm::enumerate(inputs))
-    for (const auto &entry : all) {
-      SmallVector<int64_t> sizes(getShape(entry.getValue()));
-      SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
-      sizes.front() = info.getNetworkBatch();
-      offsets.front() = static_cast<int64_t>(part) * sizes.front();
-      values[entry.getKey()] = body->getTensors().create<SliceOp>(
-          entry.getValue(), offsets, sizes, strides);
-    }
+    for (const auto &entry : all)
+      values[entry.getKey()] =
+          job.cutBatch(entry.getValue(), static_cast<int64_t>(part),
+                       body->getTensors());
 }
 
 //===----------------------------------------------------------------------===//

@@ -72,7 +72,7 @@ private:
 /// Returns the kind of bar for a task, such as "forward.3".
 static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   llvm::StringRef part = name.split('.').first;
-  if (part == "forward" || part == "forward_moments" ||
+  if (part == "augment" || part == "forward" || part == "forward_moments" ||
       part == "shared_moments")
     return BarKind::forward;
   if (part == "recompute")

@@ -104,6 +104,7 @@ void ScheduleBuilder::accumulate() {
                      parts::kBackward, parts::kBackwardMoments,
                      parts::kSampledMoments, parts::kStatistics});
     overUploads([&] {
+      runAll(parts::kAugment);
       addSharedMoments();
       inTurnsIf(byCopies, [&] {
         forwardBackward();
@@ -116,6 +117,7 @@ void ScheduleBuilder::accumulate() {
       {parts::kForward, parts::kForwardMoments, parts::kRecompute,
        parts::kBackward, parts::kBackwardMoments, parts::kSampledMoments});
   overUploads([&] {
+    runAll(parts::kAugment);
     addSharedMoments();
     if (job.allForwardsFirst)
       forward();
@@ -242,6 +244,7 @@ void ScheduleBuilder::buildStep() {
     buildStepOfTurns();
   } else if (stepsByCopies()) {
     overUploads([&] {
+      runAll(parts::kAugment);
       addSharedMoments();
       repeat(RepeatKind::turns, [&] {
         forwardBackward();

@@ -2,6 +2,7 @@
 
 #include "Hfta/Transforms/Passes.h"
 #include "Tasks/TaskBuilder.h"
+#include "Tasks/AugmentTasks.h"
 #include "Tasks/TaskSplitter.h"
 #include "Tasks/TaskTags.h"
 
@@ -105,6 +106,7 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
        ++turn)
     buildClipTask(tasks, turn);
   buildReportTask(tasks);
+  buildAugmentTasks(tasks);
   tasks.eraseTask(training);
   return success();
 }

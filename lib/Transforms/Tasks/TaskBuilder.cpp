@@ -206,6 +206,18 @@ FloatType TaskBuilder::getFloatType(StringRef name) {
   return hfta::getFloatType(getContext(), name);
 }
 
+/// Returns the value that an op has in a mode. The copies share it if they have
+/// different values in the other mode alone.
+Value TaskBuilder::choose(ByModeOp op, bool training, IRMapping &mapping) {
+  Value chosen =
+      mapping.lookup(training ? op.getInTraining() : op.getInInference());
+  Type type = op.getType();
+  if (isArrayed(chosen.getType()) || !isArrayed(type))
+    return chosen;
+  return StackOp::create(builder, op.getLoc(), type,
+                         SmallVector<Value>(*getCopies(type), chosen));
+}
+
 SmallVector<Value> TaskBuilder::inlineBody(func::FuncOp function,
                                            ValueRange arguments,
                                            std::optional<bool> training) {
@@ -220,6 +232,10 @@ SmallVector<Value> TaskBuilder::inlineBody(func::FuncOp function,
     }
     if (isa<WriteOp>(op) && !training.value_or(false))
       continue;
+    if (auto byMode = dyn_cast<ByModeOp>(op); byMode && training) {
+      mapping.map(byMode.getResult(), choose(byMode, *training, mapping));
+      continue;
+    }
     Operation *clone = builder.clone(op, mapping);
     auto modal = dyn_cast<ModalOpInterface>(clone);
     if (modal && training)

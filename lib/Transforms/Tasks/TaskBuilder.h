@@ -132,6 +132,7 @@ public:
 
 private:
   void insert(VariableOp variable);
+  Value choose(ByModeOp op, bool training, IRMapping &mapping);
   SmallVector<Value> inlineBody(func::FuncOp function, ValueRange arguments,
                                 std::optional<bool> training);
 

@@ -135,7 +135,10 @@
   M(s, balances)                                                               \
   M(s, train)                                                                  \
   M(s, test)                                                                   \
-  M(s, validation) M(s, classes) M(s, first_class) M(s, ignored_class)
+  M(s, validation)                                                             \
+  M(s, classes)                                                                \
+  M(s, first_class)                                                            \
+  M(s, ignored_class) M(s, augmentations) M(s, kind) M(s, of)
 #define HFTA_ABI_PORT(M, s)                                                    \
   M(s, name) M(s, tensor) M(s, reserved) M(s, model_name)
 #define HFTA_ABI_ROLES(M, s)                                                   \
@@ -251,6 +254,7 @@
   M(s, setting_count)                                                          \
   M(s, loss_term_count)                                                        \
   M(s, modal_node_count)                                                       \
+  M(s, made_field_count)                                                       \
   M(s, roles)                                                                  \
   M(s, loss_terms)                                                             \
   M(s, modal_nodes)                                                            \
@@ -495,6 +499,8 @@ HFTA_ABI_ENUMS(HFTA_ABI_HASH_ENUM)
   HFTA_ABI_MIX(HFTA_SCHEDULE_##identifier)
 #define HFTA_DATA_FORMAT(identifier, number, name)                             \
   HFTA_ABI_MIX(HFTA_DATA_##identifier)
+#define HFTA_DATA_FIELD_KIND(identifier, number, name)                         \
+  HFTA_ABI_MIX(HFTA_DATA_FIELD_##identifier)
 #define HFTA_CSV_HEADER(identifier, number, name)                              \
   HFTA_ABI_MIX(HFTA_CSV_HEADER_##identifier)
 #define HFTA_CSV_SEPARATOR(identifier, number, name, character)                \
@@ -519,6 +525,7 @@ HFTA_ABI_ENUMS(HFTA_ABI_HASH_ENUM)
   LIST(hfta_abi_number_schedules, HFTA_NUMBER_SCHEDULES)                       \
   LIST(hfta_abi_schedule_options, HFTA_SCHEDULE_OPTIONS)                       \
   LIST(hfta_abi_data_formats, HFTA_DATA_FORMATS)                               \
+  LIST(hfta_abi_field_kinds, HFTA_DATA_FIELD_KINDS)                            \
   LIST(hfta_abi_csv_headers, HFTA_CSV_HEADERS)                                 \
   LIST(hfta_abi_csv_separators, HFTA_CSV_SEPARATORS)                           \
   LIST(hfta_abi_image_resizes, HFTA_IMAGE_RESIZES)                             \
@@ -535,6 +542,7 @@ HFTA_ABI_LISTS(HFTA_ABI_HASH_LIST)
 #undef HFTA_IMAGE_RESIZE
 #undef HFTA_CSV_SEPARATOR
 #undef HFTA_CSV_HEADER
+#undef HFTA_DATA_FIELD_KIND
 #undef HFTA_DATA_FORMAT
 #undef HFTA_SCHEDULE_OPTION
 #undef HFTA_NUMBER_SCHEDULE

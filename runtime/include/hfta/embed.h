@@ -106,6 +106,8 @@ int64_t hfta_instance_steps(const hfta_instance *instance);
 /// whole step for some copies before it begins with others. `inputs` holds one
 /// pointer per field of the data block, in the block's order, each to a whole
 /// batch in the file's element type, row-major, before the block's arithmetic.
+/// If the block augments samples, what is drawn for a sample depends on its
+/// position in the batch and on the number of steps done.
 /// `losses` (or NULL) receives one loss per copy, from before the update. A
 /// loss that isn't finite is no failure. If a step or an update fails after it
 /// has begun, some weights may have changed and others not: load a checkpoint

@@ -505,7 +505,9 @@ typedef struct hfta_schedule {
 } hfta_schedule;
 
 /// A field of the data block: a file for training, one for testing, and the
-/// tensor in the input segment that receives a micro-batch of it.
+/// tensor in the input segment that receives a micro-batch of it. Or a field
+/// that the runtime makes, which has no files: it is for augmentations, and no
+/// field of the data block.
 typedef struct hfta_data_field {
   const char *name;
   uint32_t tensor;   ///< index into hfta_program.tensors; its shape[0] is the
@@ -522,6 +524,10 @@ typedef struct hfta_data_field {
                    ///< the files hold any values
   int64_t first_class;
   int64_t ignored_class;
+  const char *augmentations; ///< how the field is augmented, in the job's
+                             ///< words; "" if it isn't
+  uint32_t kind;             ///< hfta_field_kind
+  uint32_t of; ///< for partners: the index of the field whose values they are
 } hfta_data_field;
 
 /// A model input or output, for `run` and for embedding programs.
@@ -697,6 +703,7 @@ typedef struct hfta_program {
   /// The other hyper-parameters that follow schedules. A preconditioner's
   /// damping is the first one.
   const hfta_scheduled_number *scheduled_numbers;
+  /// The fields of the data block, then those that the runtime makes.
   const hfta_data_field *data_fields;
   const hfta_port *inputs;
   const hfta_port *outputs;
@@ -711,12 +718,13 @@ typedef struct hfta_program {
   uint32_t queue_count; ///< number of queues of each device
   uint32_t hyper_parameter_count;
   uint32_t scheduled_number_count;
-  uint32_t data_field_count;
+  uint32_t data_field_count; ///< number of fields of the data block
   uint32_t input_count;
   uint32_t output_count;
   uint32_t setting_count;
   uint32_t loss_term_count; ///< 0: the loss has one term without a weight
   uint32_t modal_node_count;
+  uint32_t made_field_count; ///< number of fields that the runtime makes
   hfta_roles roles;
   const hfta_loss_term *loss_terms;
   const hfta_modal_node *modal_nodes;

@@ -100,6 +100,12 @@ const char *hfta_program_score_name(const hfta_program *program);
 double hfta_validation_score(const hfta_validation *by, int64_t copies,
                              int64_t copy, const double *losses,
                              const double *metrics);
+/// Returns the number of fields of a batch: those of the data block, and those
+/// that the runtime makes.
+uint32_t hfta_program_field_count(const hfta_program *program);
+
+/// Returns whether a field of the data block is augmented.
+bool hfta_field_is_augmented(const hfta_data_field *field);
 
 /// Returns the number of samples of one micro-batch.
 int64_t hfta_program_micro_batch(const hfta_program *program);

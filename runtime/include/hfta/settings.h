@@ -157,6 +157,25 @@ typedef enum hfta_data_format {
 #undef HFTA_DATA_FORMAT
 } hfta_data_format;
 
+/// Where the samples of a data field come from:
+/// HFTA_DATA_FIELD_KIND(identifier, number, name in compiled jobs).
+#define HFTA_DATA_FIELD_KINDS                                                  \
+  HFTA_DATA_FIELD_KIND(FILE, 0, "file")                                        \
+  /* for each sample of the batch, what decides how it is augmented: its index \
+     in the data set, the epoch, and the index of the sample's partner, as far \
+     as the field has columns */                                               \
+  HFTA_DATA_FIELD_KIND(KEYS, 1, "keys")                                        \
+  /* for each sample of the batch, another field's value of its partner, the   \
+     sample before it in the batch; the last one is the first one's partner */ \
+  HFTA_DATA_FIELD_KIND(PARTNERS, 2, "partners")
+
+typedef enum hfta_field_kind {
+#define HFTA_DATA_FIELD_KIND(identifier, number, name)                         \
+  HFTA_DATA_FIELD_##identifier = number,
+  HFTA_DATA_FIELD_KINDS
+#undef HFTA_DATA_FIELD_KIND
+} hfta_field_kind;
+
 /// Whether line 1 of a csv file is a header: HFTA_CSV_HEADER(identifier,
 /// number, name in jobs).
 #define HFTA_CSV_HEADERS                                                       \

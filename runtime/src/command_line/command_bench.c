@@ -80,7 +80,9 @@ static hfta_status make_inputs(bench *self) {
   const hfta_program *program = self->program;
   hfta_error *error = hfta_instance_error(self->instance);
   self->trains = hfta_program_trains(program);
-  self->count = self->trains ? program->data_field_count : program->input_count;
+  self->count =
+      self->trains ? hfta_program_field_count(program) : program->input_count;
+  hfta_instance_take_all_fields(self->instance);
   self->inputs = calloc((size_t)self->count + 1, sizeof(void *));
   for (uint32_t i = 0; self->inputs && i < self->count; ++i) {
     uint32_t index = self->trains ? program->data_fields[i].tensor

@@ -60,6 +60,13 @@ static void print_kept_scores(const hfta_program *program) {
            (unsigned long long)bytes);
 }
 
+static void print_augmentations(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    if (hfta_field_is_augmented(&program->data_fields[i]))
+      printf("augments %s by %s\n", program->data_fields[i].name,
+             program->data_fields[i].augmentations);
+}
+
 static void print_job(const hfta_program *const *arrays) {
   const hfta_program *program = arrays[0];
   print_sizes(program);
@@ -71,6 +78,7 @@ static void print_job(const hfta_program *const *arrays) {
     printf(", %s", program->metrics[i].name);
   printf("\n");
   print_kept_scores(program);
+  print_augmentations(program);
   print_validation(program);
   if (program->search)
     program->search->commands->print(stdout, arrays);

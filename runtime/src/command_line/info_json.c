@@ -429,6 +429,8 @@ static void put_data(hfta_json_writer *writer, const hfta_program *program) {
     put_source(writer, "train", &field->train);
     put_source(writer, "test", &field->test);
     put_source(writer, "validation", &field->validation);
+    if (hfta_field_is_augmented(field))
+      hfta_json_put_string(writer, "augmentations", field->augmentations);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);

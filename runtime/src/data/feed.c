@@ -4,8 +4,10 @@
 
 #include "data/class_draw.h"
 #include "data/shuffle.h"
+#include "hfta/program_queries.h"
 #include "system/clock.h"
 #include "system/thread.h"
+#include "workload/made_fields.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,6 +39,10 @@ struct hfta_feed {
   int64_t most_held; ///< the limit of `held`: when it is reached, the oldest
                      ///< batch is released
   int64_t *indices;  ///< the samples of the batch that is being gathered
+  /// For each of these, the number by which it is augmented: its own, or its
+  /// position in the epoch if samples may occur several times.
+  int64_t *keys;
+  int64_t epoch; ///< the epoch of that batch, from 0
   int64_t slot_count;
   slot slots[MOST_SLOTS];
   char *memory; ///< the buffers of all slots: mapped, so that the memory is
@@ -81,7 +87,9 @@ static void choose_training(hfta_feed *feed, int64_t number, slot *target) {
                                      order.epoch, place)
             : (int64_t)hfta_order_sample(&order, place);
     feed->indices[i] = hfta_dataset_sample(feed->dataset, position);
+    feed->keys[i] = feed->draw.classes > 0 ? (int64_t)place : feed->indices[i];
   }
+  feed->epoch = (int64_t)order.epoch;
   target->valid = program->batch;
 }
 
@@ -113,6 +121,48 @@ static hfta_status gather(hfta_feed *feed, uint32_t field, char *batch) {
   return status;
 }
 
+/// Gathers the partners of the micro-batches that this rank reads. A partner
+/// that is in a micro-batch whose own values were gathered is copied.
+static hfta_status gather_partners(hfta_feed *feed, uint32_t index,
+                                   const slot *target) {
+  const hfta_program *program = feed->program;
+  uint32_t of = program->data_fields[index].of;
+  int64_t samples = hfta_program_micro_batch(program);
+  uint64_t bytes = hfta_batch_bytes(program, of) / (uint64_t)program->batch;
+  const bool *reads = feed->reads + index * program->micro_batches,
+             *has = feed->reads + of * program->micro_batches;
+  char *out = target->inputs[index];
+  const char *values = target->inputs[of];
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; i < program->batch && status == HFTA_OK; ++i) {
+    int64_t partner = hfta_partner_of(program, i);
+    if (!reads[i / samples])
+      continue;
+    if (has[partner / samples])
+      memcpy(out + bytes * (uint64_t)i, values + bytes * (uint64_t)partner,
+             bytes);
+    else
+      status =
+          hfta_data_gather(feed->dataset->sources[of], &feed->indices[partner],
+                           1, out + bytes * (uint64_t)i, &feed->error);
+  }
+  return status;
+}
+
+/// Makes the fields that no file holds. An evaluation doesn't use them.
+static hfta_status make_fields(hfta_feed *feed, const slot *target) {
+  const hfta_program *program = feed->program;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = program->data_field_count;
+       i < hfta_program_field_count(program) && status == HFTA_OK; ++i) {
+    if (program->data_fields[i].kind == HFTA_DATA_FIELD_KEYS)
+      hfta_write_keys(program, i, feed->keys, feed->epoch, target->inputs[i]);
+    else
+      status = gather_partners(feed, i, target);
+  }
+  return status;
+}
+
 static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
   if (feed->training)
     choose_training(feed, number, target);
@@ -122,7 +172,8 @@ static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
   for (uint32_t i = 0; i < feed->program->data_field_count && status == HFTA_OK;
        ++i)
     status = gather(feed, i, target->inputs[i]);
-  return status;
+  return status == HFTA_OK && feed->training ? make_fields(feed, target)
+                                             : status;
 }
 
 /// Does as `fill`, and reports the activity to the observer, if there is one.
@@ -217,14 +268,15 @@ static uint64_t padded_batch_bytes(const hfta_program *program,
 
 static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   const hfta_program *program = feed->program;
-  size_t fields = program->data_field_count;
+  uint32_t fields = hfta_program_field_count(program);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < fields; ++i)
     bytes += (uint64_t)feed->slot_count * padded_batch_bytes(program, i);
   feed->indices = calloc((size_t)program->batch, sizeof(*feed->indices));
-  bool complete = feed->indices != NULL;
+  feed->keys = calloc((size_t)program->batch, sizeof(*feed->keys));
+  bool complete = feed->indices && feed->keys;
   for (int64_t j = 0; j < feed->slot_count; ++j) {
-    feed->slots[j].inputs = calloc(fields + 1, sizeof(void *));
+    feed->slots[j].inputs = calloc((size_t)fields + 1, sizeof(void *));
     complete &= feed->slots[j].inputs != NULL;
   }
   void *memory = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
@@ -325,6 +377,7 @@ void hfta_feed_stop(hfta_feed *feed) {
   for (int j = 0; j < MOST_SLOTS; ++j)
     free(feed->slots[j].inputs);
   free(feed->indices);
+  free(feed->keys);
   hfta_class_draw_free(&feed->draw);
   pthread_cond_destroy(&feed->changed);
   pthread_mutex_destroy(&feed->mutex);

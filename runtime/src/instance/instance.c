@@ -144,6 +144,10 @@ int64_t hfta_instance_live_count(const hfta_instance *instance) {
 }
 
 void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
+  // The fields that the instance adds to a batch are only known when the batch
+  // is used.
+  if (instance->made.inputs && !instance->made.are_given)
+    inputs = NULL;
   for (uint32_t i = 0; i < instance->worker_count; ++i) {
     hfta_batches *batches = &instance->workers[i].batches;
     if (inputs)
@@ -207,12 +211,13 @@ static hfta_status open_workers(hfta_instance *instance,
 static hfta_status find_reads(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   int64_t micro_batches = program->micro_batches;
-  instance->reads = calloc(
-      (size_t)(program->data_field_count * micro_batches) + 1, sizeof(bool));
+  instance->reads =
+      calloc((size_t)(hfta_program_field_count(program) * micro_batches) + 1,
+             sizeof(bool));
   if (!instance->reads)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
-  for (uint32_t i = 0; i < program->data_field_count; ++i)
+  for (uint32_t i = 0; i < hfta_program_field_count(program); ++i)
     for (int64_t m = 0; m < micro_batches; ++m)
       instance->reads[i * micro_batches + m] =
           hfta_workload_reads(program, &instance->workload, i, m);
@@ -326,6 +331,8 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = allocate_tables(instance);
   if (status == HFTA_OK)
     status = find_reads(instance);
+  if (status == HFTA_OK)
+    status = hfta_made_inputs_open(instance);
   if (status == HFTA_OK) {
     choose_copies(instance);
     status = open_workers(instance, options);
@@ -380,6 +387,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   hfta_instance_leave(instance);
   pthread_mutex_destroy(&instance->mutex);
   free(instance->reads);
+  hfta_made_inputs_close(instance);
   free(instance->workers);
   free(instance->live);
   free(instance->is_live);

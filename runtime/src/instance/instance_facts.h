@@ -35,6 +35,11 @@ const char *hfta_instance_store_note(const hfta_instance *instance);
 /// field, and belongs to the instance.
 const bool *hfta_instance_reads(const hfta_instance *instance);
 
+/// Says that all batches from now on have a pointer for each of
+/// hfta_program_field_count fields, as those of a feed have. Otherwise they
+/// have only the fields of the data block.
+void hfta_instance_take_all_fields(hfta_instance *instance);
+
 /// Returns the instance's communicator, which has all ranks that run the
 /// program.
 hfta_communicator *hfta_instance_communicator(hfta_instance *instance);

@@ -6,6 +6,7 @@
 #include "communicator/worker_group.h"
 #include "instance/crew.h"
 #include "instance/instance_facts.h"
+#include "instance/made_inputs.h"
 #include "instance/worker.h"
 #include "program/metric_states.h"
 #include "workload/turns.h"
@@ -29,6 +30,7 @@ struct hfta_instance {
   uint32_t worker_count;  ///< number of this rank's workers, at least one
   hfta_crew *crew;        ///< NULL if there is one worker
   bool *reads;            ///< the answers of hfta_instance_reads
+  hfta_made_inputs made;
   hfta_observer observer; ///< the user's observer, besides the one that reports
                           ///< progress to other ranks
   pthread_mutex_t mutex;  ///< protects `status`, and calls of the observer

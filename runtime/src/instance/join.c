@@ -89,6 +89,7 @@ static void mix_data(uint64_t *digest, const hfta_program *program) {
     mix(digest, &field->classes, sizeof(field->classes));
     mix(digest, &field->first_class, sizeof(field->first_class));
     mix(digest, &field->ignored_class, sizeof(field->ignored_class));
+    mix_text(digest, field->augmentations ? field->augmentations : "");
     mix_source(digest, &field->train);
     mix_source(digest, &field->test);
     mix_source(digest, &field->validation);

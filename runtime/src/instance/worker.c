@@ -46,7 +46,7 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
       !self->turns)
     return out_of_memory(self);
   hfta_status status = hfta_batches_create(
-      &self->batches, program->data_field_count, &self->error);
+      &self->batches, hfta_program_field_count(program), &self->error);
   if (status == HFTA_OK)
     status = hfta_share_create(&self->share, program, self->workload.stage,
                                self->workload.rank, self->workload.ranks,

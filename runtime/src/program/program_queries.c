@@ -111,6 +111,14 @@ bool hfta_program_evaluates(const hfta_program *program) {
   return hfta_program_find_schedule(program, "evaluate") != NULL;
 }
 
+uint32_t hfta_program_field_count(const hfta_program *program) {
+  return program->data_field_count + program->made_field_count;
+}
+
+bool hfta_field_is_augmented(const hfta_data_field *field) {
+  return field->augmentations && *field->augmentations;
+}
+
 int64_t hfta_program_micro_batch(const hfta_program *program) {
   return program->batch / program->micro_batches;
 }

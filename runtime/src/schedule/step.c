@@ -305,7 +305,8 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
   instance->has_gradients = true;
-  status = run_schedule(instance, "accumulate", inputs);
+  status = run_schedule(instance, "accumulate",
+                        hfta_made_inputs_add(instance, inputs));
   hfta_instance_clear_losses(instance, losses);
   if (status == HFTA_OK)
     status = get_step(instance, /*call=*/NULL, /*updates=*/false, losses);
@@ -444,7 +445,8 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
   int64_t size = hfta_program_micro_batch(program);
-  hfta_schedule_call call = {.name = "evaluate", .inputs = inputs};
+  hfta_schedule_call call = {.name = "evaluate",
+                             .inputs = hfta_made_inputs_add(instance, inputs)};
   for (int64_t left = valid_samples; left > 0; left -= size)
     hfta_instance_set_integer(instance, program->roles.valid_samples, 0,
                               call.micro_batches++, left < size ? left : size);

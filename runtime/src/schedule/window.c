@@ -211,6 +211,7 @@ static hfta_status step_in_turns(hfta_instance *instance,
 
 hfta_status hfta_instance_step(hfta_instance *instance,
                                const void *const *inputs, double *losses) {
+  inputs = hfta_made_inputs_add(instance, inputs);
   if (hfta_instance_turn_count(instance) > 1)
     return step_in_turns(instance, inputs, losses);
   hfta_schedule_call call = {.name = "step",

@@ -46,6 +46,7 @@ static hfta_status evaluate_turn(hfta_instance *instance,
                                  bool *stopped) {
   hfta_error *error = hfta_instance_error(instance);
   hfta_feed *feed = NULL;
+  hfta_instance_take_all_fields(instance);
   hfta_status status = hfta_feed_start_evaluation(
       dataset, hfta_instance_reads(instance), &feed, error);
   while (status == HFTA_OK && !*stopped) {

@@ -11,6 +11,7 @@ hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,
     return HFTA_OK;
   hfta_instance *instance = feeding->instance;
   feeding->fed_steps = first;
+  hfta_instance_take_all_fields(instance);
   const hfta_feed_span span = {.first = first,
                                .end = self->total_steps,
                                .held = hfta_instance_may_run_ahead(instance)

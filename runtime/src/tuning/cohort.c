@@ -186,6 +186,7 @@ static hfta_status run_step(hfta_tuner *self) {
 hfta_status hfta_tuner_run_steps(hfta_tuner *self, int64_t end) {
   const hfta_feed_span span = {
       .first = self->cohort.steps, .end = end, .held = 1};
+  hfta_instance_take_all_fields(self->instance);
   hfta_status status = hfta_feed_start_training(
       &self->data.train, hfta_instance_reads(self->instance), &span,
       &self->feed, self->error);

@@ -251,13 +251,13 @@ static bool is_varied(const hfta_search *search, const char *name) {
 
 /// Returns whether a setting, which isn't a hyper-parameter, decides the bytes
 /// of a trial.
-static bool decides_bytes(const char *name) {
+static bool decides_bytes(const hfta_program *program, const char *name) {
   static const char *const NAMES[] = {
       "clip_norm", "loss_scale", "growth_interval", "micro_batches", "seed"};
   for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); ++i)
     if (strcmp(NAMES[i], name) == 0)
       return true;
-  return false;
+  return program->made_field_count > 0 && strcmp(name, "augment_seed") == 0;
 }
 
 /// Returns the numbers that all trials have in common.
@@ -276,7 +276,8 @@ static char *numbers_text(const hfta_program *program) {
   }
   for (uint32_t i = 0; i < program->setting_count; ++i) {
     const hfta_setting *one = &program->settings[i];
-    if (!decides_bytes(one->name) || is_varied(program->search, one->name))
+    if (!decides_bytes(program, one->name) ||
+        is_varied(program->search, one->name))
       continue;
     fprintf(self.file, "%s%s", separator, one->name);
     if (one->type == HFTA_SETTING_NUMBERS && one->values)
@@ -287,6 +288,12 @@ static char *numbers_text(const hfta_program *program) {
       put_integer(&self, " = ", one->value);
     separator = ", ";
   }
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    if (hfta_field_is_augmented(&program->data_fields[i])) {
+      fprintf(self.file, "%s%s: %s", separator, program->data_fields[i].name,
+              program->data_fields[i].augmentations);
+      separator = ", ";
+    }
   return end(&self);
 }
 

@@ -81,7 +81,7 @@ static uint64_t prefetch_bytes(const hfta_program *program,
   bool has_stages = hfta_workload_has_stages(program, workload);
   if (!has_stages && !hfta_workload_reads_data(program, workload))
     return 0;
-  for (uint32_t i = 0; i < program->data_field_count; ++i)
+  for (uint32_t i = 0; i < hfta_program_field_count(program); ++i)
     for (int64_t m = 0; m < program->micro_batches; ++m)
       if (hfta_workload_reads(program, workload, i, m))
         bytes +=

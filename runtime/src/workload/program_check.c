@@ -210,11 +210,35 @@ static bool port_is_sound(const hfta_program *program, uint32_t tensor,
           program->segments[entry->segment].role == HFTA_SEGMENT_INPUT);
 }
 
+/// Returns whether a field that the runtime makes has the tensor that its kind
+/// needs.
+static bool made_field_is_sound(const hfta_program *program,
+                                const hfta_data_field *field) {
+  const hfta_tensor *tensor = &program->tensors[field->tensor];
+  switch ((hfta_field_kind)field->kind) {
+  case HFTA_DATA_FIELD_KEYS:
+    return tensor->type == HFTA_I64 && tensor->rank == 2 &&
+           tensor->shape[1] >= 0 && tensor->shape[1] <= 3;
+  case HFTA_DATA_FIELD_PARTNERS:
+    return field->of < program->data_field_count &&
+           program->tensors[program->data_fields[field->of].tensor].bytes ==
+               tensor->bytes;
+  case HFTA_DATA_FIELD_FILE:
+    break;
+  }
+  return false;
+}
+
 static hfta_status check_ports(const hfta_program *program, hfta_error *error) {
   const char *bad = NULL;
-  for (uint32_t i = 0; i < program->data_field_count; ++i)
-    if (!port_is_sound(program, program->data_fields[i].tensor, true))
-      bad = program->data_fields[i].name;
+  for (uint32_t i = 0; i < hfta_program_field_count(program); ++i) {
+    const hfta_data_field *field = &program->data_fields[i];
+    bool is_made = i >= program->data_field_count;
+    if (!port_is_sound(program, field->tensor, true) ||
+        (is_made ? !made_field_is_sound(program, field)
+                 : field->kind != HFTA_DATA_FIELD_FILE))
+      bad = field->name;
+  }
   for (uint32_t i = 0; i < program->input_count; ++i)
     if (!port_is_sound(program, program->inputs[i].tensor, false))
       bad = program->inputs[i].name;

@@ -120,7 +120,7 @@ static bool is_sound_place(const hfta_program *program, const hfta_place *place,
     return is_within_segment(program, place, bytes) &&
            program->segments[place->index].residency == HFTA_RESIDENT;
   case HFTA_SPACE_FIELD:
-    return place->index < program->data_field_count;
+    return place->index < hfta_program_field_count(program);
   case HFTA_SPACE_PORT:
     return place->index < program->input_count;
   default:

@@ -219,6 +219,30 @@ func.func @random(%seed: tensor<i32>, %step: tensor<i64>) {
 
 // -----
 
+func.func @seeds_of_samples(%seed: tensor<4xi64>, %step: tensor<i64>) {
+  // expected-error@+1 {{keys must be i64 scalars, got 'tensor<4xi64>'}}
+  %0 = hfta.random_uniform %seed, %step, %step [4] stream 0 {per_sample} : f32, tensor<4xi64>, tensor<i64>, tensor<i64>
+  return
+}
+
+// -----
+
+func.func @numbers_of_no_samples(%seed: tensor<i64>, %samples: tensor<4xi64>) {
+  // expected-error@+1 {{keys must be i64 scalars, got 'tensor<4xi64>'}}
+  %0 = hfta.random_uniform %seed, %seed, %samples [4] stream 0 : f32, tensor<i64>, tensor<i64>, tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @modes(%x: tensor<4xf32>, %y: tensor<5xf32>) {
+  // expected-error@+1 {{operands have different types: 'tensor<4xf32>' and 'tensor<5xf32>'}}
+  %0 = hfta.by_mode %x, %y : tensor<4xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
 // C4
 func.func @sgd(%p: tensor<4xf32>, %g: tensor<5xf32>, %h: tensor<f32>) {
   // expected-error@+1 {{operand #1 has the wrong shape: 'tensor<5xf32>' for a parameter of 'tensor<4xf32>'}}

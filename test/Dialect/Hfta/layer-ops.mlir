@@ -100,6 +100,17 @@ func.func @dropout(%x: tensor<64x10xf32>, %rate: tensor<f32, #hfta.copies<2>>, %
   return %0 : tensor<64x10xf32, #hfta.copies<2>>
 }
 
+// CHECK-LABEL: func.func @augmentation(
+func.func @augmentation(%x: tensor<64x10xf32>, %seed: tensor<i64>, %steps: tensor<64xi64>,
+    %samples: tensor<64xi64>) -> tensor<64x10xf32> {
+  // CHECK: %[[U:.*]] = hfta.random_uniform %{{.*}}, %{{.*}}, %{{.*}} [64, 10] stream 7 {per_sample} : f32, tensor<i64>, tensor<64xi64>, tensor<64xi64>
+  %u = hfta.random_uniform %seed, %steps, %samples [64, 10] stream 7 {per_sample}
+      : f32, tensor<i64>, tensor<64xi64>, tensor<64xi64>
+  // CHECK: hfta.by_mode %[[U]], %{{.*}} : tensor<64x10xf32>, tensor<64x10xf32>
+  %0 = hfta.by_mode %u, %x : tensor<64x10xf32>, tensor<64x10xf32>
+  return %0 : tensor<64x10xf32>
+}
+
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%p: tensor<4xf32, #hfta.copies<2>>, %g: tensor<4xf32, #hfta.copies<2>>,
     %h: tensor<f32, #hfta.copies<2>>, %step: tensor<i64>) {

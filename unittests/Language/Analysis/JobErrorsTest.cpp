@@ -87,7 +87,7 @@ TEST(JobErrors, MissingBatch) {
             R"(job.hfta:10:3: error: 'data' needs 'batch'
   data d
   ^~~~~~
-hint: it is data(data, batch, order_seed = ..., shuffle = ..., draw = ...)
+hint: it is data(data, batch, order_seed = ..., augment_seed = ..., shuffle = ..., draw = ...)
 )");
 }
 

@@ -43,6 +43,7 @@ int64_t SliceOp::getFlops() { return 0; }
 int64_t PadOp::getFlops() { return 0; }
 int64_t ConcatOp::getFlops() { return 0; }
 int64_t GatherOp::getFlops() { return 0; }
+int64_t ByModeOp::getFlops() { return 0; }
 int64_t CumulativeSumOp::getFlops() {
   int64_t size = getInput().getType().getDimSize(getAxis());
   return countElements(getInput()) *

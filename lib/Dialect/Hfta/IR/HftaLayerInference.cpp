@@ -380,20 +380,41 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *,
                   getElementTypeOrSelf(adaptor.getInput().getType()), types);
 }
 
+LogicalResult ByModeOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto training = cast<RankedTensorType>(adaptor.getInTraining().getType());
+  auto inference = cast<RankedTensorType>(adaptor.getInInference().getType());
+  if (getLogicalType(training) != getLogicalType(inference))
+    return emitOptionalError(location,
+                             "operands have different types: ", training,
+                             " and ", inference);
+  return giveType(adaptor.getOperands(), training.getShape(),
+                  training.getElementType(), types);
+}
+
 LogicalResult RandomUniformOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
-  for (Value operand : adaptor.getOperands()) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getRank() != 0 || !type.getElementType().isInteger(64))
-      return emitOptionalError(location, "keys must be i64 scalars, got ",
-                               type);
-  }
+  if (failed(completeProperties<RandomUniformOp>(location, adaptor)))
+    return failure();
   if (!isa<FloatType>(adaptor.getElementType()))
     return emitOptionalError(location, "cannot draw ",
                              adaptor.getElementType());
   if (llvm::any_of(adaptor.getShape(), [](int64_t size) { return size < 0; }))
     return emitOptionalError(location, "negative size");
+  // The step and the sample may differ between samples.
+  bool hasSamples = adaptor.getPerSample() && !adaptor.getShape().empty();
+  for (Value operand : adaptor.getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    bool isOfSamples = hasSamples && operand != adaptor.getSeed() &&
+                       type.getShape() == adaptor.getShape().take_front();
+    if ((type.getRank() != 0 && !isOfSamples) ||
+        !type.getElementType().isInteger(64))
+      return emitOptionalError(location, "keys must be i64 scalars, got ",
+                               type);
+  }
   return giveType(adaptor.getOperands(), adaptor.getShape(),
                   adaptor.getElementType(), types);
 }

@@ -6,6 +6,8 @@
 #include "Hfta/Dialect/Hfta/Job/JobUpdates.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
+
+#include "hfta/settings.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -330,6 +332,9 @@ struct Describe {
     archive.record("test", field.test, *this);
     archive.record("validation", field.validation, *this);
     archive.field("classes", field.classes);
+    archive.field("augmentations", field.augmentations);
+    archive.word("kind", field.kind, getFieldKindNames());
+    archive.field("of", field.of);
   }
   template <typename Archive>
   void operator()(Archive &archive, JobMetric &metric) const {
@@ -684,6 +689,15 @@ static std::string checkJob(const Job &job) {
     if (!field.classes.empty() && field.classes.size() != 3)
       return "'classes' of field '" + field.name +
              "' must be empty or have three numbers";
+  for (size_t i = 0; i < job.data.size(); ++i) {
+    const DataField &field = job.data[i];
+    bool isMade = field.kind != HFTA_DATA_FIELD_FILE;
+    if (i > 0 && !isMade && job.data[i - 1].kind != HFTA_DATA_FIELD_FILE)
+      return "field '" + field.name + "' follows a field without files";
+    if (field.of < 0 || field.of >= static_cast<int64_t>(job.data.size()) ||
+        job.data[field.of].kind != HFTA_DATA_FIELD_FILE)
+      return "field '" + field.name + "' is of no field with files";
+  }
   for (const SettingInfo *setting : getSettings())
     if (setting->isSwept()) {
       size_t size = std::visit([](auto *value) { return countValues(*value); },

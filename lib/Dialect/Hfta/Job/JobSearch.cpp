@@ -3,6 +3,8 @@
 #include "Hfta/Dialect/Hfta/Job/JobSearch.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 
+#include "hfta/settings.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -50,7 +52,8 @@ std::string hfta::checkValidation(const Job &job) {
       return error;
   bool hasFiles = false, lacksFiles = false;
   for (const DataField &field : job.data)
-    (field.validation.format.empty() ? lacksFiles : hasFiles) = true;
+    if (field.kind == HFTA_DATA_FIELD_FILE)
+      (field.validation.format.empty() ? lacksFiles : hasFiles) = true;
   if (hasFiles && lacksFiles)
     return "'data' must have validation files for all fields or for none";
   if ((job.validationShare > 0) + (job.validationFolds > 0) + hasFiles > 1)

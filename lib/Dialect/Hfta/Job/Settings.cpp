@@ -257,6 +257,15 @@ ArrayRef<StringRef> hfta::getCsvHeaderNames() {
   return names;
 }
 
+ArrayRef<StringRef> hfta::getFieldKindNames() {
+  static const StringRef names[] = {
+#define HFTA_DATA_FIELD_KIND(identifier, number, word) word,
+      HFTA_DATA_FIELD_KINDS
+#undef HFTA_DATA_FIELD_KIND
+  };
+  return names;
+}
+
 ArrayRef<StringRef> hfta::getCsvSeparatorNames() {
   static const StringRef names[] = {
 #define HFTA_CSV_SEPARATOR(identifier, number, word, character) word,

@@ -236,8 +236,10 @@ def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform", [
     word exclusive-or `stream`'s high word), the counter the low words of: the
     logical element's row-major index within the sample; the sample's position
     in the global batch (`first_sample` plus the index along axis 0 if
-    `per_sample`, else 0); `step`; `stream`. Source: Salmon et al., "Parallel random
-    numbers: as easy as 1, 2, 3", SC 2011.
+    `per_sample`, else 0); `step`; `stream`. With `per_sample`, `step` and
+    `first_sample` may also have one axis, axis 0: then these are the numbers of
+    each sample themselves. Source: Salmon et al., "Parallel random numbers: as
+    easy as 1, 2, 3", SC 2011.
     Example: `%u = hfta.random_uniform %seed, %step, %first [64, 10] stream 7 {per_sample} : f32, …`
   }];
   let arguments = (ins Hfta_Tensor:$seed, Hfta_Tensor:$step,
@@ -263,6 +265,22 @@ def Hfta_DropoutOp : Hfta_DifferentiableOp<"dropout", [
                        Hfta_FloatTensor:$random, UnitAttr:$training);
   let results = (outs Hfta_FloatTensor:$result);
   let assemblyFormat = "$input `,` $rate `,` $random attr-dict `:` type(operands)";
+}
+
+def Hfta_ByModeOp : Hfta_TensorOp<"by_mode", [], ["getFlops"]> {
+  let summary = "One value in training, another one in inference";
+  let description = [{
+    Both operands have one type. A task has one mode, so no task holds this op:
+    where a model's function becomes a part of a task, the operand for its mode
+    takes the op's place.
+    Example: `%1 = hfta.by_mode %augmented, %plain : tensor<8x3x32x32xf32>, tensor<8x3x32x32xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$in_training, Hfta_Tensor:$in_inference);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $in_training `,` $in_inference attr-dict `:` type($in_training) `,`
+    type($in_inference)
+  }];
 }
 
 //===----------------------------------------------------------------------===//

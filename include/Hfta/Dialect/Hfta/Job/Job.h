@@ -33,6 +33,10 @@ llvm::ArrayRef<llvm::StringRef> getCsvSeparatorNames();
 /// hfta_image_resize.
 llvm::ArrayRef<llvm::StringRef> getImageResizeNames();
 
+/// Returns the words for where the samples of a field come from. A word's index
+/// is its number in the enum hfta_field_kind.
+llvm::ArrayRef<llvm::StringRef> getFieldKindNames();
+
 /// The files of a data field for one part of the data block. If `format` is
 /// empty, there is no file.
 struct DataSource {
@@ -81,6 +85,13 @@ struct DataField {
   /// allowed but doesn't count as a class (one of the classes if there is
   /// none). Empty if the files may hold any values.
   std::vector<int64_t> classes;
+  /// How the field is augmented, in the job's words; empty if it isn't.
+  std::string augmentations;
+  /// Where its samples come from: an index into getFieldKindNames(). Fields
+  /// that the runtime makes follow all others.
+  uint32_t kind = 0;
+  /// For partners: the index of the field whose values they are.
+  int64_t of = 0;
 };
 
 /// A kind of optimizer.
