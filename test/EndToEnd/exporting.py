@@ -358,7 +358,8 @@ def check_snippets(work):
     run(sys.executable, "-c", scripts[1], cwd=folder)
     printed = run("sh", "-c", arguments.replace("cnn.onnx", "frozen.onnx"), cwd=folder)
     expect_equal(printed, "hftac: trains 4 tensors (4 listed in hfta.parameters), "
-                 "freezes 2 tensors (2 not listed in hfta.parameters)\n",
+                 "freezes 2 tensors (2 not listed in hfta.parameters); 1 batch "
+                 "normalization in training mode\n",
                  "what hftac prints of the changed entry")
 
 

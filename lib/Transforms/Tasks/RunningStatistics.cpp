@@ -65,7 +65,8 @@ private:
   TaskBuilder &tasks;
   Block &step;
   DenseSet<Operation *> variables; ///< statistics that may leave the forward
-  DenseMap<Operation *, SmallVector<WriteOp, 1>> writes; ///< those of statistics
+  DenseMap<Operation *, SmallVector<WriteOp, 1>>
+      writes;                ///< those of statistics
   DenseSet<Operation *> fed; ///< ops that depend on old values
   DenseSet<Operation *> serving;
 };

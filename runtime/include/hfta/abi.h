@@ -46,8 +46,9 @@
   M(s, rank)                                                                   \
   M(s, flags)                                                                  \
   M(s, bytes)                                                                  \
-  M(s, copy) M(s, training_rule) M(s, places) M(s, groups)                     \
-      M(s, layer_distance) M(s, average)
+  M(s, copy)                                                                   \
+  M(s, training_rule)                                                          \
+  M(s, places) M(s, groups) M(s, layer_distance) M(s, average)
 #define HFTA_ABI_BINDING(M, s)                                                 \
   M(s, segment)                                                                \
   M(s, in_slabs)                                                               \
