@@ -82,12 +82,16 @@ model d(x: f32[batch, 3]) {{
   hidden = leaky_relu(batch_norm(linear(dropout(x, 0.125), 7)), 0.25)
   return logit = linear(hidden, 1), features = hidden
 }}
+model judge(x: f32[batch, 3]) {{
+  return tanh(batch_norm(linear(x, 7)))
+}}
 data made {{
   train image = npy("image.npy")
 }}
 train gan {{
   data made, batch = {BATCH}
   draw z = normal(3)
+  evaluation_mode "judge.*"
   seed {seeds}
   steps 6
   turn d {{
@@ -98,9 +102,11 @@ train gan {{
   turn g {{
     loss binary_cross_entropy(d(g(z)).logit, 1)
       + 0.1 * mse(d(g(z)).features, stop(d(image).features))
+      + 0.2 * mse(judge(g(z)), judge(image))
     optimizer rmsprop(lr = 0.01)
   }}
   schedule cosine(warmup = 2)
+  average ema(decay = 0.5)
 }}
 """
 

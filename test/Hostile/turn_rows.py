@@ -41,13 +41,16 @@ def make_clause_rows():
     for clause in (
             "model net(image)", "metric accuracy(net, label)", "precondition kfac()",
             "memory device = 1MiB", 'pipeline cuts = ["hidden"]', "recompute all",
-            "loss_scale 1024", "init fresh", 'freeze "net.*"', "dim tokens = 3",
-            'evaluation_mode "*"'):
+            "loss_scale 1024", "init fresh", "dim tokens = 3"):
         keyword = clause.split()[0]
         yield add(f"with the clause {keyword}", clause,
                   f"a job with turns can't have a clause '{keyword}'")
     yield add("and an outer loss", "loss mse(net, label)", "'loss' belongs into the turns")
     yield add("and an outer optimizer", "optimizer sgd()", "'optimizer' belongs into the turns")
+    for clause in ("freeze", "trainable", "evaluation_mode", "training_mode"):
+        yield add(f"with {clause} of any network", f'{clause} "*.bias"',
+                  "pattern '*.bias' begins with no network's name")
+    yield add("that freeze nothing", 'freeze "gen.other"', "freeze pattern 'other'")
     yield add("and groups of micro-batches", "micro_batches 4, groups = 2", "several groups")
     yield add("in f16", "precision f16", "losses are scaled")
     yield add("with a wrong order of updates", "updates never", "'never'")

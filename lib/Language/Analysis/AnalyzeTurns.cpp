@@ -32,11 +32,7 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
         {"recompute", "it recomputes parts of one model"},
         {"loss_scale", "the scale is that of one loss"},
         {"init", "it belongs to the declaration of a network"},
-        {"freeze", "it belongs to the declaration of a network"},
-        {"trainable", "it belongs to the declaration of a network"},
         {"dim", "it belongs to the declaration of a network"},
-        {"evaluation_mode", "it belongs to the declaration of a network"},
-        {"training_mode", "it belongs to the declaration of a network"},
 };
 
 bool language::isOfTurns(llvm::StringRef clause) {
@@ -92,8 +88,42 @@ void JobAnalyzer::beginTurns() {
   }
 }
 
+/// Gives each network the patterns that begin with its name.
+void JobAnalyzer::dealPatterns(std::vector<NamedRange> patterns,
+                               std::vector<NamedRange> NetworkInfo::*list) {
+  for (const NamedRange &pattern : patterns) {
+    auto owner =
+        llvm::find_if(info.networks, [&](const NetworkInfo &network) {
+          return llvm::StringRef(pattern.name)
+              .starts_with(network.declaration->name.name + ".");
+        });
+    if (owner != info.networks.end())
+      (*owner.*list).push_back(
+          {pattern.name.substr(owner->declaration->name.name.size() + 1),
+           pattern.range});
+    else
+      diagnostics.error(pattern.range,
+                        "pattern '" + pattern.name +
+                            "' begins with no network's name",
+                        "for example \"" +
+                            info.networks.front().declaration->name.name +
+                            ".*\"");
+  }
+}
+
 /// Reads the options and hyper-parameters of all networks.
 void JobAnalyzer::analyzeNetworks() {
+  if (!info.networks.empty()) {
+    dealPatterns(std::exchange(info.freeze, {}), &NetworkInfo::freeze);
+    dealPatterns(std::exchange(info.trainable, {}), &NetworkInfo::trainable);
+    dealPatterns(std::exchange(info.evaluationMode, {}),
+                 &NetworkInfo::evaluationMode);
+    dealPatterns(std::exchange(info.trainingMode, {}),
+                 &NetworkInfo::trainingMode);
+  }
+  auto append = [](std::vector<NamedRange> &to, std::vector<NamedRange> &from) {
+    llvm::append_range(to, std::exchange(from, {}));
+  };
   for (NetworkInfo &network : info.networks) {
     const ast::ModelDeclaration &declaration = *network.declaration;
     info.files.clear();
@@ -110,10 +140,10 @@ void JobAnalyzer::analyzeNetworks() {
         analyzeClause(option);
     network.freshInitialization =
         std::exchange(info.freshInitialization, false);
-    network.freeze = std::exchange(info.freeze, {});
-    network.trainable = std::exchange(info.trainable, {});
-    network.evaluationMode = std::exchange(info.evaluationMode, {});
-    network.trainingMode = std::exchange(info.trainingMode, {});
+    append(network.freeze, info.freeze);
+    append(network.trainable, info.trainable);
+    append(network.evaluationMode, info.evaluationMode);
+    append(network.trainingMode, info.trainingMode);
     network.dims = std::exchange(info.dims, {});
     network.dimRanges = std::exchange(info.dimRanges, {});
     analyzeHyperParameters(declaration);

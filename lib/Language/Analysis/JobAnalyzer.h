@@ -482,6 +482,8 @@ private:
   void collectNetworks(const ast::Expression &expression);
   void addNetwork(const ast::ModelDeclaration &declaration);
   void analyzeNetworks();
+  void dealPatterns(std::vector<NamedRange> patterns,
+                    std::vector<NamedRange> NetworkInfo::*list);
   void analyzeTurnLoss(const Clause &clause, TurnInfo &turn);
   void analyzeTurnOptimizer(const Clause &clause, const TurnInfo &turn);
   void readTurn(const Clause &clause, TurnInfo &turn);
