@@ -16,7 +16,7 @@ namespace {
 class AugmentTask {
 public:
   AugmentTask(TaskBuilder &tasks, func::FuncOp forward)
-      : tasks(tasks), forward(forward), body(forward.getBody().front()),
+      : tasks(tasks), body(forward.getBody().front()),
         block(forward->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName)
                   .getBlock()) {}
 
@@ -28,7 +28,6 @@ private:
   void moveValue(Value value, IRMapping &mapping);
 
   TaskBuilder &tasks;
-  func::FuncOp forward;
   Block &body;
   int64_t block;
   /// Ops on nothing but data and constants, and those of them that depend on
