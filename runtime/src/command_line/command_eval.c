@@ -43,32 +43,37 @@ static hfta_status measure(hfta_instance *instance,
   return hfta_evaluate_validation(instance, data_root, losses, metrics);
 }
 
-/// Prints the results of all copies: as one JSON object if `as_json`, else as a
-/// table and matrices.
+/// Prints the results of the copies that are `live` as one JSON object. Unless
+/// `trial` is -1, they are those of this trial of a search.
+static void print_json(const hfta_program *program, int64_t trial,
+                       bool validates, const bool *live, const double *losses,
+                       const double *metrics) {
+  hfta_json_writer writer;
+  hfta_json_to_file(&writer, stdout);
+  hfta_json_begin_object(&writer);
+  hfta_json_put_string(&writer, "name", program->name);
+  if (trial >= 0)
+    hfta_json_put_integer(&writer, "trial", trial);
+  hfta_put_evaluation(&writer, program, validates ? "validation" : "eval",
+                      losses, program->metric_count > 0 ? metrics : NULL, live);
+  hfta_json_end_object(&writer);
+  hfta_json_newline(&writer);
+  (void)hfta_json_finish(&writer, NULL);
+}
+
+/// Prints the results of all copies as a table, and matrices below it.
 static void print_copies(const hfta_program *program, bool validates,
-                         bool as_json, const int64_t *best_steps,
-                         const double *losses, const double *metrics) {
+                         const int64_t *best_steps, const double *losses,
+                         const double *metrics) {
   const double *shown = program->metric_count > 0 ? metrics : NULL;
   const hfta_results tested = {
       .best_steps = best_steps, .test_losses = losses, .test_metrics = shown};
   const hfta_results validated = {.best_steps = best_steps,
                                   .validation_losses = losses,
                                   .validation_metrics = shown};
-  if (!as_json) {
-    hfta_print_results(stdout, program, validates ? &validated : &tested);
-    hfta_print_matrices(stdout, program, validates ? "validation" : "test",
-                        metrics, /*live=*/NULL);
-    return;
-  }
-  hfta_json_writer writer;
-  hfta_json_to_file(&writer, stdout);
-  hfta_json_begin_object(&writer);
-  hfta_json_put_string(&writer, "name", program->name);
-  hfta_put_evaluation(&writer, program, validates ? "validation" : "eval",
-                      losses, shown, /*live=*/NULL);
-  hfta_json_end_object(&writer);
-  hfta_json_newline(&writer);
-  (void)hfta_json_finish(&writer, NULL);
+  hfta_print_results(stdout, program, validates ? &validated : &tested);
+  hfta_print_matrices(stdout, program, validates ? "validation" : "test",
+                      metrics, /*live=*/NULL);
 }
 
 /// Evaluates all copies, on the validation data if `validates`, and prints the
@@ -88,10 +93,14 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
   if (status == HFTA_OK)
     hfta_take_details(instance, losses, metrics);
   int code = (int)status;
-  if (status == HFTA_OK && hfta_is_first_rank(invocation) && trial >= 0) {
+  if (status == HFTA_OK && hfta_is_first_rank(invocation) && as_json) {
+    print_json(program, trial, validates, hfta_instance_live(instance), losses,
+               metrics);
+  } else if (status == HFTA_OK && hfta_is_first_rank(invocation) &&
+             trial >= 0) {
     print_trial(program, trial, validates, losses, metrics);
   } else if (status == HFTA_OK && hfta_is_first_rank(invocation)) {
-    print_copies(program, validates, as_json, best_steps, losses, metrics);
+    print_copies(program, validates, best_steps, losses, metrics);
   } else if (status != HFTA_OK) {
     hfta_report(invocation, status,
                 losses && metrics ? hfta_instance_message(instance)

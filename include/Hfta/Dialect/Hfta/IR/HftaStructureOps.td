@@ -14,8 +14,8 @@ def Hfta_ModelOp : Hfta_Op<"model", [
     Holds the model's variables and its functions. `forward` maps inputs to
     outputs, `prepare` maps a micro-batch as the files hold it to the fields of
     the data block, `objective` maps outputs and fields to per-element losses,
-    their weights and the metric. `copies` numbers the copies of the array that
-    are instances of this model; a variable's name is the copy's own.
+    their weights and values of metrics. `copies` numbers the copies of the array
+    that are instances of this model; a variable's name is the copy's own.
 
     Example:
     ```mlir
