@@ -126,7 +126,7 @@ protected:
     void *segments[] = {reinterpret_cast<void *>(memory)};
     const bool keeps[] = {true};
     hfta_task_call call = {&task,   segments, keeps, nullptr,
-                           nullptr, kCopies,  0};
+                           nullptr, kCopies,  0,     nullptr};
     result =
         hfta_gpu_launch(&launcher, reinterpret_cast<hfta_gpu_stream>(stream),
                         &call, 0, &failed);

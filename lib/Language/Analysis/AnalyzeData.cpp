@@ -59,7 +59,7 @@ bool JobAnalyzer::analyzeNormalize(const ast::CallExpression &call,
   if (!arguments ||
       !analyzePreparation(*arguments->get("data"), source, sourceRange, steps))
     return false;
-  PrepareStep step{PrepareStep::Kind::normalize, {}, {}, call.getRange()};
+  PrepareStep step{PrepareStep::Kind::normalize, {}, {}, call.getRange(), {}};
   std::optional<std::vector<Number>> mean =
       constants.readNumbers(*arguments->get("mean"), "mean");
   std::optional<std::vector<Number>> deviation =
@@ -116,7 +116,7 @@ bool JobAnalyzer::analyzePreparation(const ast::Expression &expression,
   if (auto *negation = llvm::dyn_cast<ast::NegationExpression>(&expression)) {
     if (!analyzePreparation(*negation->operand, source, sourceRange, steps))
       return false;
-    steps.push_back({Kind::negate, {}, {}, expression.getRange()});
+    steps.push_back({Kind::negate, {}, {}, expression.getRange(), {}});
     return true;
   }
   auto *binary = llvm::dyn_cast<ast::BinaryExpression>(&expression);
@@ -149,7 +149,7 @@ bool JobAnalyzer::analyzePreparation(const ast::Expression &expression,
                       "divide by another number");
     return false;
   }
-  steps.push_back({kind, {*number}, {}, expression.getRange()});
+  steps.push_back({kind, {*number}, {}, expression.getRange(), {}});
   return true;
 }
 

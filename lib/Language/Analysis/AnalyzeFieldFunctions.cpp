@@ -149,7 +149,7 @@ bool JobAnalyzer::analyzeFieldFunction(const FieldFunction &function,
   if (!arguments ||
       !analyzePreparation(*arguments->get(kData), source, sourceRange, steps))
     return false;
-  PrepareStep step{PrepareStep::Kind::call, {}, {}, call.getRange()};
+  PrepareStep step{PrepareStep::Kind::call, {}, {}, call.getRange(), {}};
   step.call.function = &function;
   if (!readFieldArguments(*arguments, step.call))
     return false;

@@ -92,22 +92,21 @@ void JobAnalyzer::beginTurns() {
 void JobAnalyzer::dealPatterns(std::vector<NamedRange> patterns,
                                std::vector<NamedRange> NetworkInfo::*list) {
   for (const NamedRange &pattern : patterns) {
-    auto owner =
-        llvm::find_if(info.networks, [&](const NetworkInfo &network) {
-          return llvm::StringRef(pattern.name)
-              .starts_with(network.declaration->name.name + ".");
-        });
+    auto owner = llvm::find_if(info.networks, [&](const NetworkInfo &network) {
+      return llvm::StringRef(pattern.name)
+          .starts_with(network.declaration->name.name + ".");
+    });
     if (owner != info.networks.end())
-      (*owner.*list).push_back(
-          {pattern.name.substr(owner->declaration->name.name.size() + 1),
-           pattern.range});
+      (*owner.*list)
+          .push_back(
+              {pattern.name.substr(owner->declaration->name.name.size() + 1),
+               pattern.range});
     else
-      diagnostics.error(pattern.range,
-                        "pattern '" + pattern.name +
-                            "' begins with no network's name",
-                        "for example \"" +
-                            info.networks.front().declaration->name.name +
-                            ".*\"");
+      diagnostics.error(
+          pattern.range,
+          "pattern '" + pattern.name + "' begins with no network's name",
+          "for example \"" + info.networks.front().declaration->name.name +
+              ".*\"");
   }
 }
 

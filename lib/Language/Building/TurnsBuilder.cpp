@@ -194,9 +194,8 @@ void TurnsBuilder::divideBatch() {
   inputs.assign(info.times, {});
   for (auto [part, values] : llvm::enumerate(inputs))
     for (const auto &entry : all)
-      values[entry.getKey()] =
-          job.cutBatch(entry.getValue(), static_cast<int64_t>(part),
-                       body->getTensors());
+      values[entry.getKey()] = job.cutBatch(
+          entry.getValue(), static_cast<int64_t>(part), body->getTensors());
 }
 
 //===----------------------------------------------------------------------===//

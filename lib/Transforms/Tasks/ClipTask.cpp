@@ -84,9 +84,10 @@ void hfta::buildClipTask(TaskBuilder &tasks, int64_t turn) {
             : buildClip(tasks, squares,
                         squares.at(tasks.read(Purpose::clip_norm)));
     if (!job.lossScale.empty()) {
-      Expression all = clips.empty()
-                           ? squares
-                           : addSquares(tasks, turn, [](VariableOp) { return true; });
+      Expression all =
+          clips.empty()
+              ? squares
+              : addSquares(tasks, turn, [](VariableOp) { return true; });
       // Factors of groups depend on the loss scale before it changes.
       scale =
           buildLossScale(tasks, all, scale, [&](const LossScaling &scaling) {

@@ -1,7 +1,7 @@
 //===- InitTasks.cpp - Initial values of variables ------------------------===//
 
-#include "Hfta/Transforms/Precision/Precision.h"
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Transforms/Precision/Precision.h"
 #include "Tasks/TaskBuilder.h"
 
 #include <map>

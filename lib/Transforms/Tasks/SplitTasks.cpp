@@ -1,8 +1,8 @@
 //===- SplitTasks.cpp - Distributes a training step's ops to tasks --------===//
 
 #include "Hfta/Transforms/Passes.h"
-#include "Tasks/TaskBuilder.h"
 #include "Tasks/AugmentTasks.h"
+#include "Tasks/TaskBuilder.h"
 #include "Tasks/TaskSplitter.h"
 #include "Tasks/TaskTags.h"
 

@@ -1,9 +1,9 @@
 //===- checkpoint_load.c - Reading a checkpoint ---------------------------===//
 
+#include "checkpoint/averages.h"
 #include "checkpoint/checkpoint_impl.h"
 #include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
-#include "instance/averages.h"
 #include "instance/parts.h"
 #include "instance/share_state.h"
 #include "schedule/step.h"

@@ -4,8 +4,8 @@
 #include "command_line/jobs.h"
 #include "command_line/seats.h"
 
+#include "checkpoint/averages.h"
 #include "hfta/device.h"
-#include "instance/averages.h"
 #include "system/path.h"
 #include "training/screen.h"
 

@@ -1,5 +1,6 @@
 //===- command_info.c - The command info ----------------------------------===//
 
+#include "checkpoint/averages.h"
 #include "checkpoint/best_weights.h"
 #include "command_line/info_jobs.h"
 #include "command_line/jobs.h"
@@ -8,7 +9,6 @@
 #include "command_line/trials/search_commands.h"
 #include "data/division.h"
 #include "hfta/pool.h"
-#include "instance/averages.h"
 #include "workload/defaults.h"
 #include "workload/memory_plan.h"
 #include "workload/share.h"

@@ -27,9 +27,9 @@ struct hfta_instance {
   /// The workers of all ranks; NULL if there is one stage.
   hfta_worker_group *group;
   hfta_worker *workers;
-  uint32_t worker_count;  ///< number of this rank's workers, at least one
-  hfta_crew *crew;        ///< NULL if there is one worker
-  bool *reads;            ///< the answers of hfta_instance_reads
+  uint32_t worker_count; ///< number of this rank's workers, at least one
+  hfta_crew *crew;       ///< NULL if there is one worker
+  bool *reads;           ///< the answers of hfta_instance_reads
   hfta_made_inputs made;
   hfta_observer observer; ///< the user's observer, besides the one that reports
                           ///< progress to other ranks

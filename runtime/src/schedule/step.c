@@ -5,8 +5,8 @@
 #include "communicator/tags.h"
 #include "hfta/number_schedule.h"
 #include "instance/hyper_parameters.h"
-#include "instance/instance_metrics.h"
 #include "instance/parts.h"
+#include "schedule/evaluation_metrics.h"
 #include "workload/whole_batches.h"
 
 #include <math.h>

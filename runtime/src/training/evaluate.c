@@ -5,7 +5,7 @@
 #include "data/feed.h"
 #include "hfta/trainer.h"
 #include "instance/instance_impl.h"
-#include "instance/instance_metrics.h"
+#include "schedule/evaluation_metrics.h"
 #include "training/team.h"
 #include "workload/whole_batches.h"
 

@@ -3,11 +3,11 @@
 #ifndef HFTA_SRC_TRAINING_TRAINER_IMPL_H
 #define HFTA_SRC_TRAINING_TRAINER_IMPL_H
 
+#include "checkpoint/averages.h"
 #include "checkpoint/checkpoint_impl.h"
 #include "data/division.h"
 #include "data/feed.h"
 #include "hfta/trainer.h"
-#include "instance/averages.h"
 #include "trace/trace.h"
 #include "training/log.h"
 #include "training/plateaus.h"

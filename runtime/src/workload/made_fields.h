@@ -16,15 +16,15 @@
 int64_t hfta_partner_of(const hfta_program *program, int64_t position);
 
 /// Writes the keys of a whole batch. `field` is an index into
-/// hfta_program.data_fields, of kind HFTA_DATA_FIELD_KEYS. `samples` has a number
-/// for each sample of the batch, which stands for it in the epoch. `out` has a
-/// row for each sample.
+/// hfta_program.data_fields, of kind HFTA_DATA_FIELD_KEYS. `samples` has a
+/// number for each sample of the batch, which stands for it in the epoch. `out`
+/// has a row for each sample.
 void hfta_write_keys(const hfta_program *program, uint32_t field,
                      const int64_t *samples, int64_t epoch, int64_t *out);
 
 /// Copies the partners' values of a whole batch, for a field of kind
-/// HFTA_DATA_FIELD_PARTNERS. `values` and `out` are the whole batch of the field
-/// that it is of, and its own.
+/// HFTA_DATA_FIELD_PARTNERS. `values` and `out` are the whole batch of the
+/// field that it is of, and its own.
 void hfta_copy_partners(const hfta_program *program, uint32_t field,
                         const void *values, void *out);
 

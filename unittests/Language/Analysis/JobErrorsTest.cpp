@@ -63,7 +63,7 @@ TEST(JobErrors, SecondClause) {
             R"(job.hfta:13:3: error: unknown clause 'batch'
   batch = 3
   ^~~~~
-hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'group', 'schedule', 'schedule_of', 'precondition', 'clip_norm', 'clip_value', 'clip', 'layer_decay', 'average', 'loss_scale', 'seed', 'epochs', 'steps', 'validation', 'objective', 'keep', 'minutes', 'search', 'precision', 'memory', 'cluster', 'pipeline', 'recompute', 'zip', 'init', 'freeze', 'trainable', 'evaluation_mode', 'training_mode', 'dim'
+hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'turn', 'draw', 'updates', 'serves', 'group', 'schedule', 'schedule_of', 'precondition', 'clip_norm', 'clip_value', 'clip', 'layer_decay', 'average', 'loss_scale', 'seed', 'epochs', 'steps', 'validation', 'objective', 'keep', 'minutes', 'search', 'precision', 'memory', 'cluster', 'pipeline', 'recompute', 'zip', 'init', 'freeze', 'trainable', 'evaluation_mode', 'training_mode', 'dim'
 )");
 }
 

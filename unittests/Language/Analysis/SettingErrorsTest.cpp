@@ -304,8 +304,9 @@ hint: it is cross_entropy(output, label, axis = ..., ignore_index = ..., label_s
 }
 
 TEST(JobErrors, WeightsOfElements) {
-  EXPECT_EQ(getErrors("(net, label)", "(net, label, weights = 3)"),
-            R"(job.hfta:11:44: error: 'weights' is a field of the data block, or bootstrap()
+  EXPECT_EQ(
+      getErrors("(net, label)", "(net, label, weights = 3)"),
+      R"(job.hfta:11:44: error: 'weights' is a field of the data block, or bootstrap()
   loss cross_entropy(net, label, weights = 3)
                                            ^
 hint: its numbers are weights of the loss' elements, 0 where an element doesn't count

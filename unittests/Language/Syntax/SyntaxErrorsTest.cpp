@@ -26,7 +26,7 @@ hint: comments begin with '//'
 job.hfta:9:5: error: unknown clause 'hello'
   # hello
     ^~~~~
-hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'group', 'schedule', 'schedule_of', 'precondition', 'clip_norm', 'clip_value', 'clip', 'layer_decay', 'average', 'loss_scale', 'seed', 'epochs', 'steps', 'validation', 'objective', 'keep', 'minutes', 'search', 'precision', 'memory', 'cluster', 'pipeline', 'recompute', 'zip', 'init', 'freeze', 'trainable', 'evaluation_mode', 'training_mode', 'dim'
+hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'turn', 'draw', 'updates', 'serves', 'group', 'schedule', 'schedule_of', 'precondition', 'clip_norm', 'clip_value', 'clip', 'layer_decay', 'average', 'loss_scale', 'seed', 'epochs', 'steps', 'validation', 'objective', 'keep', 'minutes', 'search', 'precision', 'memory', 'cluster', 'pipeline', 'recompute', 'zip', 'init', 'freeze', 'trainable', 'evaluation_mode', 'training_mode', 'dim'
 )");
 }
 

@@ -169,7 +169,7 @@ protected:
     void *segments[] = {reinterpret_cast<void *>(uintptr_t(1) << 20)};
     const bool keeps[] = {true};
     hfta_task_call call = {&task,   segments, keeps, nullptr,
-                           nullptr, kCopies,  0};
+                           nullptr, kCopies,  0,     nullptr};
     result = hfta_gpu_launch(&launcher, nullptr, &call, 0, &failed);
     return result.code;
   }

@@ -40,7 +40,8 @@ public:
   void run(uint32_t queue, const hfta_task &task, void *segment = nullptr) {
     void *segments[] = {segment};
     const int32_t copies[] = {0};
-    hfta_task_call call = {&task, segments, keeps, copies, nullptr, 1, -1};
+    hfta_task_call call = {&task,   segments, keeps, copies,
+                           nullptr, 1,        -1,    nullptr};
     device->functions->run(device, queue, &call, 7);
   }
   hfta_status wait(hfta_error *error = nullptr) {

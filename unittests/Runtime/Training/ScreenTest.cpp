@@ -333,8 +333,10 @@ TEST(Screen, LinesOfSeveralThreadsStayWhole) {
     hfta_progress_note(&job.progress, "%s is here", job.program.name);
     job.train(0, job.steps);
     const double *losses = job.losses.data();
-    hfta_epoch_results results = {1,      0,      losses,  nullptr, nullptr,
-                                  losses, losses, nullptr, nullptr};
+    hfta_epoch_results results = {};
+    results.epoch = 1;
+    results.train_losses = losses;
+    results.eval_losses = results.eval_metrics = losses;
     hfta_progress_epoch(&job.progress, job.steps, &results);
     hfta_screen_finish(screen.get(), block, HFTA_SCREEN_DONE, job.steps);
   };

@@ -2,8 +2,8 @@
 
 #include "command_line/trials/trial_arguments.h"
 
+#include "checkpoint/averages.h"
 #include "command_line/trials/search_commands.h"
-#include "instance/averages.h"
 
 bool hfta_chooses_trial(const hfta_trial_arguments *arguments) {
   return arguments->best || arguments->trial >= 0;

@@ -8,8 +8,8 @@
 // Threads: as for the instance.
 //===----------------------------------------------------------------------===//
 
-#ifndef HFTA_SRC_INSTANCE_AVERAGES_H
-#define HFTA_SRC_INSTANCE_AVERAGES_H
+#ifndef HFTA_SRC_CHECKPOINT_AVERAGES_H
+#define HFTA_SRC_CHECKPOINT_AVERAGES_H
 
 #include "hfta/instance.h"
 
@@ -57,4 +57,4 @@ void hfta_averages_close(hfta_averages *self);
 hfta_status hfta_averages_put(hfta_averages *self);
 hfta_status hfta_averages_remove(hfta_averages *self);
 
-#endif // HFTA_SRC_INSTANCE_AVERAGES_H
+#endif // HFTA_SRC_CHECKPOINT_AVERAGES_H

@@ -1,7 +1,7 @@
-//===- instance_metrics.h - An instance's metrics ---------------*- C -*-===//
+//===- evaluation_metrics.h - An instance's metrics -------------*- C -*-===//
 
-#ifndef HFTA_SRC_INSTANCE_INSTANCE_METRICS_H
-#define HFTA_SRC_INSTANCE_INSTANCE_METRICS_H
+#ifndef HFTA_SRC_SCHEDULE_EVALUATION_METRICS_H
+#define HFTA_SRC_SCHEDULE_EVALUATION_METRICS_H
 
 #include "hfta/instance.h"
 #include "program/metric_values.h"
@@ -27,4 +27,4 @@ hfta_status hfta_instance_get_metrics(hfta_instance *instance, double *metrics);
 const double *hfta_instance_metric_matrix(const hfta_instance *instance,
                                           int64_t copy, uint32_t metric);
 
-#endif // HFTA_SRC_INSTANCE_INSTANCE_METRICS_H
+#endif // HFTA_SRC_SCHEDULE_EVALUATION_METRICS_H

@@ -1,6 +1,6 @@
-//===- instance_metrics.c - An instance's metrics -------------------------===//
+//===- evaluation_metrics.c - An instance's metrics -----------------------===//
 
-#include "instance/instance_metrics.h"
+#include "schedule/evaluation_metrics.h"
 
 #include "instance/instance_impl.h"
 #include "instance/parts.h"

@@ -1,6 +1,6 @@
 //===- averages.c - Running averages in place of weights ------------------===//
 
-#include "instance/averages.h"
+#include "checkpoint/averages.h"
 
 #include "instance/copy_tensors.h"
 #include "instance/instance_impl.h"
