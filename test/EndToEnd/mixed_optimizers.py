@@ -31,8 +31,10 @@ CLAUSES = """  seed 3
   group vectors, lr_scale = 2
   group "hidden.*", weight_decay = 0.1
 """
-# Matrices have an optimizer of their own, whose rate follows the schedule, too.
-MUON = "  group hidden, outputs, optimizer = muon(lr = {}, coefficients = quintic)\n"
+# Matrices have optimizers of their own, whose rates follow the schedule, too.
+MUON = """  group hidden, optimizer = muon(lr = {}, coefficients = quintic)
+  group outputs, optimizer = normuon(lr = 0.05)
+"""
 RATES = (0.02, 0.05)
 # The sets of copies: the optimizers and the clauses of the array, and those of each copy.
 SETS = {

@@ -369,8 +369,8 @@ def muon(ps, gs, s, t, lr, momentum=0.95, weight_decay=0.1, eps=1e-7, nesterov=T
 
 
 def check_muon(work, initial):
-    """An optimizer of a group, whose rate follows the schedule of the job. PyTorch and the
-    test of mixed optimizers know larger matrices."""
+    """An optimizer of a group, whose rate follows the schedule of the job. The test of
+    optimizers of matrices knows larger ones."""
     quintic = ((4.0848, -6.8946, 2.9270), (3.9505, -6.3029, 2.6377),
                (3.7418, -5.5913, 2.3037), (2.8769, -3.1427, 1.2046),
                (2.8366, -3.0525, 1.2012))

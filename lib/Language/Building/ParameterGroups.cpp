@@ -114,15 +114,17 @@ private:
 } // namespace
 
 /// Notes on each trained parameter to which groups it belongs and, for adaptive
-/// clipping, which axes number its layer's outputs. Checks that everything that
+/// clipping and optimizers of matrices, which axes number its layer's outputs.
+/// Checks that everything that
 /// a group names matches some parameters.
 bool JobBuilder::chooseGroups(ModuleOp module) {
   auto takesMatrices = [](const OptimizerKind &kind) {
     return findOptimizer(kind.name)->takesMatrices;
   };
-  bool clips = info.job.clipsAdaptively();
-  if (info.groups.empty() && !clips &&
-      llvm::none_of(info.job.optimizers, takesMatrices))
+  // A job's optimizers include those of its groups.
+  bool needsOutputs = info.job.clipsAdaptively() ||
+                      llvm::any_of(info.job.optimizers, takesMatrices);
+  if (info.groups.empty() && !needsOutputs)
     return true;
   GroupChooser chooser(info, diagnostics);
   for (ModelOp model : module.getOps<ModelOp>()) {
@@ -135,7 +137,7 @@ bool JobBuilder::chooseGroups(ModuleOp module) {
     for (VariableOp variable : model.getBody().getOps<VariableOp>())
       if (variable.getTrained()) {
         chooser.choose(variable, kinds);
-        if (clips)
+        if (needsOutputs)
           setOutputAxes(variable, kinds.getOutputAxes(variable));
       }
   }

@@ -157,7 +157,8 @@ int64_t StepModeler::countStateBytes(VariableOp variable) const {
     kinds = {job.optimizers[group->optimizer]};
   for (const OptimizerKind &kind : kinds)
     most = std::max(most, findOptimizer(kind.name)->countStateElements(
-                              getGivenOptions(kind), type.getShape()));
+                              getGivenOptions(kind), type.getShape(),
+                              getOutputAxes(variable)));
   int64_t bytes = most * getElementBytes(type.getElementType());
   if (!job.average.empty())
     bytes += type.getNumElements() *

@@ -160,7 +160,8 @@ private:
   Value scalar(Purpose purpose) { return scalars.read(purpose, leaf.copy); }
   VariableOp getState(const OptimizerState &state) {
     RankedTensorType type = variable.getTensorType();
-    SmallVector<int64_t> shape = *state.getShape(type.getShape());
+    SmallVector<int64_t> shape =
+        *state.getShape(type.getShape(), getOutputAxes(variable));
     Type element = state.extent == StateExtent::number
                        ? builder.getF64Type()
                        : tasks.getFloatType(tasks.getJob().precision.state);
@@ -364,9 +365,13 @@ private:
     }
     for (StringRef name : optimizer.getScalars(given))
       inputs.push_back(readScalar(name));
+    DenseI64ArrayAttr outputAxes;
+    ArrayRef<int64_t> axes = getOutputAxes(variable);
+    if (optimizer.takesMatrices && !axes.empty())
+      outputAxes = builder.getDenseI64ArrayAttr(axes);
     auto update = OptimizerUpdateOp::create(
         builder, variable.getLoc(), builder.getStringAttr(optimizer.name),
-        builder.getStrArrayAttr(given), inputs);
+        builder.getStrArrayAttr(given), outputAxes, inputs);
     Value written = change(variable, update.getOutputs().front());
     for (auto [state, value] :
          llvm::zip_equal(states, update.getOutputs().drop_front()))

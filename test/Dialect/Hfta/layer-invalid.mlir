@@ -292,6 +292,27 @@ func.func @operand_count(%p: tensor<4xf32>, %h: tensor<f32>) {
 
 // -----
 
+// C4
+func.func @state_of_outputs(%p: tensor<3x4xf32>, %rows: tensor<3xf32>, %h: tensor<f64>) {
+  // expected-error@+1 {{operand #3 has the wrong shape: 'tensor<3xf32>' for a parameter of 'tensor<3x4xf32>'}}
+  %0:3 = hfta.optimizer_update "normuon" given [] outputs [1] %p, %p, %p, %rows, %h, %h, %h, %h, %h
+      : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3xf32>, tensor<f64>, tensor<f64>, tensor<f64>,
+        tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+
+// C5
+func.func @output_axes(%p: tensor<3x4xf32>, %h: tensor<f64>) {
+  // expected-error@+1 {{outputs [2] are not ascending axes of a parameter of 'tensor<3x4xf32>'}}
+  %0:2 = hfta.optimizer_update "muon" given [] outputs [2] %p, %p, %p, %h, %h, %h, %h
+      : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+
 hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
 hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
 func.func @layer_c1_none(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {

@@ -126,6 +126,15 @@ func.func @updates(%p: tensor<4xf32, #hfta.copies<2>>, %g: tensor<4xf32, #hfta.c
   return
 }
 
+// CHECK-LABEL: func.func @update_of_matrix(
+func.func @update_of_matrix(%p: tensor<3x4xf32>, %rows: tensor<4xf32>, %h: tensor<f64>) {
+  // CHECK: hfta.optimizer_update "normuon" given [] outputs [1] %{{.*}} :
+  %0:3 = hfta.optimizer_update "normuon" given [] outputs [1] %p, %p, %p, %rows, %h, %h, %h, %h, %h
+      : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<4xf32>, tensor<f64>, tensor<f64>, tensor<f64>,
+        tensor<f64>, tensor<f64>
+  return
+}
+
 // Uses of parameters: what second-order methods find.
 hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
 hfta.variable @b {role = #hfta.role<parameter>, trained} : tensor<3xf32>

@@ -161,9 +161,3 @@ int64_t BatchNormOp::getFlops() {
 int64_t DropoutOp::getFlops() {
   return getTraining() ? 3 * countElements(getInput()) : 0;
 }
-
-/// Counts about a multiplication and an addition for the weight decay, for each
-/// state, and for the step, per element.
-int64_t OptimizerUpdateOp::getFlops() {
-  return 2 * (getStates().size() + 2) * countElements(getParameter());
-}

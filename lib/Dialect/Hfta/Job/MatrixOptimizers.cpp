@@ -1,8 +1,9 @@
 //===- MatrixOptimizers.cpp - Steps that are matrices, not elements -------===//
 //
 // Records of optimizers whose steps are computed by products of matrices. A
-// parameter of more than two axes, such as a convolution's weight, is a matrix
-// with a row for each element of its first axis. All products have the shapes
+// parameter is a matrix with a row for each output of its layer, whichever axes
+// of it number them, so that a model trains alike however its file stores the
+// weights. All products have the shapes
 // of one copy's parameter, so that a copy has the same bits alone.
 //===----------------------------------------------------------------------===//
 
@@ -20,20 +21,72 @@ using Kind = ParameterInfo::Kind;
 // Muon
 //===----------------------------------------------------------------------===//
 
+static constexpr ParameterInfo kMomentum = {"momentum", NumberRange::belowOne(),
+                                            0.95};
+static constexpr ParameterInfo kLeastNorm = {"eps", NumberRange::nonNegative(),
+                                             1e-7};
+static constexpr ParameterInfo kNesterov = {"nesterov", NumberRange::any(), 1,
+                                            Kind::flag};
+static constexpr ParameterInfo kScale = {
+    "scale", NumberRange::any(),
+    {},      Kind::word,
+    "",      "original|match_rms_adamw|rms_to_rms"};
+static constexpr ParameterInfo kCoefficients = {
+    "coefficients", NumberRange::any(), {}, Kind::word, "", "simple|quintic"};
 static constexpr ParameterInfo kMuonParameters[] = {
-    kRate,
-    {"momentum", NumberRange::belowOne(), 0.95},
-    {"weight_decay", NumberRange::nonNegative(), 0.1},
-    {"eps", NumberRange::nonNegative(), 1e-7},
-    {"nesterov", NumberRange::any(), 1, Kind::flag},
-    {"scale",
-     NumberRange::any(),
-     {},
-     Kind::word,
-     "",
-     "original|match_rms_adamw|rms_to_rms"},
-    {"coefficients", NumberRange::any(), {}, Kind::word, "", "simple|quintic"}};
+    kRate,        kMomentum, {"weight_decay", NumberRange::nonNegative(), 0.1},
+    kLeastNorm,   kNesterov, kScale,
+    kCoefficients};
 static constexpr OptimizerState kMuonStates[] = {{"momentum_buffer"}};
+
+/// A parameter as a matrix with a row for each output of its layer.
+struct MatrixForm {
+  MatrixForm(ArrayRef<int64_t> shape, ArrayRef<int64_t> outputAxes);
+
+  /// Reorders and reshapes a tensor of the parameter's shape. The matrix is
+  /// transposed if this saves a copy.
+  Expression toMatrix(Expression tensor) const;
+  Expression toTensor(Expression matrix) const;
+
+  SmallVector<int64_t> shape;
+  SmallVector<int64_t> order; ///< the parameter's axes, as the matrix has them
+  int64_t rows = 1, columns = 1;
+  bool isTransposed = false; ///< whether `toMatrix` gives [columns, rows]
+};
+
+MatrixForm::MatrixForm(ArrayRef<int64_t> shape, ArrayRef<int64_t> outputAxes)
+    : shape(shape) {
+  SmallVector<int64_t> others =
+      getOtherAxes(static_cast<int64_t>(shape.size()), outputAxes);
+  for (int64_t axis : outputAxes)
+    rows *= shape[axis];
+  for (int64_t axis : others)
+    columns *= shape[axis];
+  isTransposed = !others.empty() && outputAxes.front() > others.back();
+  order =
+      llvm::to_vector(isTransposed ? ArrayRef<int64_t>(others) : outputAxes);
+  llvm::append_range(order,
+                     isTransposed ? outputAxes : ArrayRef<int64_t>(others));
+}
+
+Expression MatrixForm::toMatrix(Expression tensor) const {
+  if (!llvm::is_sorted(order))
+    tensor = tensor.apply<TransposeOp>(ArrayRef<int64_t>(order));
+  return tensor.reshape(isTransposed ? ArrayRef<int64_t>{columns, rows}
+                                     : ArrayRef<int64_t>{rows, columns});
+}
+
+Expression MatrixForm::toTensor(Expression matrix) const {
+  SmallVector<int64_t> reordered, inverse(order.size());
+  for (auto [place, axis] : llvm::enumerate(order)) {
+    reordered.push_back(shape[axis]);
+    inverse[axis] = static_cast<int64_t>(place);
+  }
+  matrix = matrix.reshape(reordered);
+  return llvm::is_sorted(order)
+             ? matrix
+             : matrix.apply<TransposeOp>(ArrayRef<int64_t>(inverse));
+}
 
 /// The coefficients a, b, c of one step of a Newton-Schulz iteration, which
 /// replaces X by a X + (b A + c A^2) X with A = X X^T.
@@ -89,8 +142,19 @@ static Expression orthogonalize(Expression matrix,
   return matrix;
 }
 
+/// Counts the three products of each of the five steps of the iteration.
+static int64_t countIteration(ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> outputAxes) {
+  MatrixForm form(shape, outputAxes);
+  int64_t narrow = std::min(form.rows, form.columns);
+  int64_t wide = std::max(form.rows, form.columns);
+  return 5 * (4 * narrow * narrow * wide + 2 * narrow * narrow * narrow);
+}
+
 /// Returns the factor by which steps of a matrix of this shape are multiplied.
-static double getScale(OptimizerUpdate &update, double rows, double columns) {
+static double getScale(OptimizerUpdate &update, const MatrixForm &form) {
+  auto rows = static_cast<double>(form.rows);
+  auto columns = static_cast<double>(form.columns);
   if (update.has("match_rms_adamw"))
     return 0.2 * std::sqrt(std::max(rows, columns));
   if (update.has("rms_to_rms"))
@@ -98,10 +162,12 @@ static double getScale(OptimizerUpdate &update, double rows, double columns) {
   return std::sqrt(std::max(1.0, rows / columns));
 }
 
-/// Updates as Muon (K. Jordan et al., 2024; scales of J. Liu et al., "Muon is
-/// scalable for LLM training", 2025): by the momentum, after an iteration that
-/// makes it nearly orthogonal.
-static void updateMuon(OptimizerUpdate &update) {
+/// Moves the momentum towards the gradient and returns it as a matrix, after an
+/// iteration that makes it nearly orthogonal. Before the iteration it is
+/// divided by its norm: by at least `eps` or, with `addsEps`, by the sum of
+/// both.
+static Expression orthogonalizeMomentum(OptimizerUpdate &update,
+                                        const MatrixForm &form, bool addsEps) {
   Expression &mean = update.state("momentum_buffer");
   Expression momentum = update.filled("momentum");
   mean = mean + update.fill(1.0 - update.scalar("momentum")) *
@@ -110,21 +176,73 @@ static void updateMuon(OptimizerUpdate &update) {
       update.has("nesterov")
           ? update.gradient + momentum * (mean - update.gradient)
           : mean;
-  Expression length = update.norm(direction).apply<MaxOp>(update.scalar("eps"));
-  ArrayRef<int64_t> shape = update.parameter.getShape();
-  int64_t rows = shape.front(), columns = llvm::product_of(shape.drop_front());
-  Expression matrix =
-      (direction / update.fill(length)).reshape({rows, columns});
+  Expression length = update.norm(direction), eps = update.scalar("eps");
+  length = addsEps ? length + eps : length.apply<MaxOp>(eps);
   bool isQuintic = update.has("quintic");
-  Expression step =
-      orthogonalize(matrix, isQuintic ? ArrayRef<NewtonSchulzStep>(kQuintic)
-                                      : ArrayRef<NewtonSchulzStep>(kSimple))
-          .reshape(shape);
-  double scale =
-      getScale(update, static_cast<double>(rows), static_cast<double>(columns));
+  return orthogonalize(form.toMatrix(direction / update.fill(length)),
+                       isQuintic ? ArrayRef<NewtonSchulzStep>(kQuintic)
+                                 : ArrayRef<NewtonSchulzStep>(kSimple));
+}
+
+/// Decays the parameter and moves it against a step, a matrix.
+static void takeStep(OptimizerUpdate &update, const MatrixForm &form,
+                     const Expression &step) {
   decayWeights(update);
+  Expression rate = update.scalar("lr") * getScale(update, form);
   update.parameter =
-      update.parameter + update.fill(-(update.scalar("lr") * scale)) * step;
+      update.parameter + update.fill(-rate) * form.toTensor(step);
+}
+
+/// Updates as Muon (K. Jordan et al., 2024; scales of J. Liu et al., "Muon is
+/// scalable for LLM training", 2025): by the momentum, made nearly orthogonal.
+static void updateMuon(OptimizerUpdate &update) {
+  MatrixForm form(update.parameter.getShape(), update.getOutputAxes());
+  takeStep(update, form,
+           orthogonalizeMomentum(update, form, /*addsEps=*/false));
+}
+
+//===----------------------------------------------------------------------===//
+// NorMuon
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kNormuonParameters[] = {
+    {"lr", NumberRange::nonNegative(), 0.02},
+    kMomentum,
+    {"beta2", NumberRange::belowOne(), 0.95},
+    kWeightDecay,
+    kLeastNorm,
+    kNesterov,
+    kScale,
+    kCoefficients};
+static constexpr OptimizerState kNormuonStates[] = {
+    {"momentum_buffer"},
+    {"second_momentum_buffer", 0, /*onlyWith=*/"", StateExtent::outputs}};
+
+/// Updates as NorMuon (Z. Li et al., "NorMuon: making Muon more efficient and
+/// scalable", 2025): divides each row of Muon's step by the root of a running
+/// mean of its squares, and then gives the step its former norm.
+static void updateNormuon(OptimizerUpdate &update) {
+  constexpr double kEpsilon = 1e-10;
+  MatrixForm form(update.parameter.getShape(), update.getOutputAxes());
+  Expression step = orthogonalizeMomentum(update, form, /*addsEps=*/true);
+  SmallVector<int64_t> shape = llvm::to_vector(step.getShape());
+  int64_t across = form.isTransposed ? 0 : 1; // the axis along a row
+  Expression &squares = update.state("second_momentum_buffer");
+  SmallVector<int64_t> outputs = llvm::to_vector(squares.getShape());
+  ArrayRef<int64_t> rows(form.rows);
+  auto fill = [&](const Expression &scalar) {
+    return scalar.to(update.getComputeType()).fill(rows);
+  };
+  Expression now =
+      (step * step).sum({across}) / static_cast<double>(form.columns);
+  Expression mean = fill(update.scalar("beta2")) * squares.reshape(rows) +
+                    fill(1.0 - update.scalar("beta2")) * now;
+  squares = mean.reshape(outputs);
+  Expression scaled =
+      step / (mean.apply<SqrtOp>() + kEpsilon).repeat(shape, {across});
+  Expression ratio = update.norm(step) / (update.norm(scaled) + kEpsilon);
+  takeStep(update, form,
+           scaled * ratio.to(update.getComputeType()).fill(shape));
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,10 +255,16 @@ ArrayRef<OptimizerInfo> hfta::getMatrixOptimizers() {
        "the momentum of a matrix, made nearly orthogonal by five steps of a "
        "Newton-Schulz iteration, with Nesterov's momentum unless `nesterov = "
        "false`; `scale`: steps are multiplied by √max(1, rows / columns) "
-       "(`original`), 0.2 · √max(rows, columns) or √(rows / columns); a "
-       "convolution's weight is a matrix with a row for each output; vectors "
-       "need another optimizer; decoupled weight decay",
-       /*takesMatrices=*/true},
+       "(`original`), 0.2 · √max(rows, columns) or √(rows / columns); a weight "
+       "is a matrix with a row for each output of its layer; vectors need "
+       "another optimizer; decoupled weight decay",
+       /*takesMatrices=*/true, countIteration},
+      {"normuon", kNormuonParameters, kNormuonStates, /*usesStep=*/false,
+       updateNormuon,
+       "`muon`, of which each row is divided by the root of a running mean of "
+       "its squares, and the whole then multiplied so that its norm is as "
+       "before",
+       /*takesMatrices=*/true, countIteration},
   };
   return kOptimizers;
 }

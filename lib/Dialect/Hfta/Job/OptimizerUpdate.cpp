@@ -85,7 +85,8 @@ OperandRange OptimizerUpdateOp::getScalars() {
 /// known; (C2): each given option is one of its flags or optional parameters;
 /// (C3): the number of operands is right; (C4): the gradient has the
 /// parameter's shape, states have the shapes that their records say, and the
-/// other operands are scalars.
+/// other operands are scalars; (C5): the output axes are axes of the parameter,
+/// ascending.
 LogicalResult OptimizerUpdateOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
@@ -105,10 +106,20 @@ LogicalResult OptimizerUpdateOp::inferReturnTypes(
     return emitOptionalError(location, "'", info->name,
                              "' takes a parameter, got no operands");
   ArrayRef<int64_t> parameter = getShapeOf(operands.front());
+  ArrayRef<int64_t> outputAxes =
+      adaptor.getOutputAxes().value_or(ArrayRef<int64_t>());
+  int64_t next = 0;
+  for (int64_t axis : outputAxes) {
+    if (axis < next || axis >= static_cast<int64_t>(parameter.size()))
+      return emitOptionalError(location, "outputs [", outputAxes,
+                               "] are not ascending axes of a parameter of ",
+                               operands.front().getType());
+    next = axis + 1;
+  }
   SmallVector<SmallVector<int64_t>> shapes = {llvm::to_vector(parameter),
                                               llvm::to_vector(parameter)};
   for (const OptimizerState *state : info->getStates(given, parameter))
-    shapes.push_back(*state->getShape(parameter));
+    shapes.push_back(*state->getShape(parameter, outputAxes));
   size_t tensors = shapes.size();
   shapes.resize(tensors + info->getScalars(given).size());
   if (operands.size() != shapes.size())
@@ -125,6 +136,18 @@ LogicalResult OptimizerUpdateOp::inferReturnTypes(
       types.push_back(withCopies(type, copies));
   }
   return success();
+}
+
+/// Counts about a multiplication and an addition for the weight decay, for each
+/// state, and for the step, per element, and the matrix products.
+int64_t OptimizerUpdateOp::getFlops() {
+  auto type = cast<RankedTensorType>(getParameter().getType());
+  int64_t flops = 2 * (getStates().size() + 2) * type.getNumElements();
+  if (auto *countProducts = getInfo().countProducts)
+    flops += getCopies(type).value_or(1) *
+             countProducts(type.getShape(),
+                           getOutputAxes().value_or(ArrayRef<int64_t>({0})));
+  return flops;
 }
 
 SmallVector<Value> OptimizerUpdateOp::decompose(OpBuilder &builder) {

@@ -19,6 +19,8 @@ class OptimizerUpdate {
 public:
   OptimizerUpdate(OptimizerUpdateOp op, OpBuilder &builder)
       : given(op.getGivenOptions()),
+        outputAxes(llvm::to_vector(
+            op.getOutputAxes().value_or(ArrayRef<int64_t>({0})))),
         parameter(builder, op.getLoc(), op.getParameter()),
         gradient(parameter.at(op.getGradient())),
         computeType(parameter.getElementType()) {
@@ -61,6 +63,8 @@ public:
   /// Returns the square root of the sum of a tensor's squares, as an f64
   /// scalar.
   Expression norm(const Expression &tensor) const;
+  /// Returns the axes of the parameter that number the outputs of its layer.
+  ArrayRef<int64_t> getOutputAxes() const { return outputAxes; }
   /// Returns the type in which the update is computed.
   FloatType getComputeType() const { return cast<FloatType>(computeType); }
 
@@ -86,6 +90,7 @@ private:
   }
 
   SmallVector<StringRef> given;
+  SmallVector<int64_t> outputAxes;
 
 public:
   Expression parameter;

@@ -30,7 +30,8 @@ const OptimizerInfo *hfta::findOptimizer(StringRef name) {
 }
 
 std::optional<SmallVector<int64_t>>
-OptimizerState::getShape(ArrayRef<int64_t> parameter) const {
+OptimizerState::getShape(ArrayRef<int64_t> parameter,
+                         ArrayRef<int64_t> outputAxes) const {
   SmallVector<int64_t> shape = llvm::to_vector(parameter);
   size_t rank = shape.size();
   switch (extent) {
@@ -46,6 +47,11 @@ OptimizerState::getShape(ArrayRef<int64_t> parameter) const {
       return std::nullopt;
     shape.erase(shape.end() - (extent == StateExtent::rows ? 1 : 2));
     return shape;
+  case StateExtent::outputs:
+    if (rank > 0 && outputAxes.empty())
+      return SmallVector<int64_t>{parameter.front()};
+    return llvm::map_to_vector(outputAxes,
+                               [&](int64_t axis) { return parameter[axis]; });
   }
   llvm_unreachable("all extents have a shape");
 }
@@ -62,17 +68,18 @@ OptimizerInfo::getStates(ArrayRef<StringRef> given) const {
 SmallVector<const OptimizerState *>
 OptimizerInfo::getStates(ArrayRef<StringRef> given,
                          ArrayRef<int64_t> parameter) const {
-  return llvm::filter_to_vector(getStates(given),
-                                [&](const OptimizerState *state) {
-                                  return state->getShape(parameter).has_value();
-                                });
+  return llvm::filter_to_vector(
+      getStates(given), [&](const OptimizerState *state) {
+        return state->getShape(parameter, {}).has_value();
+      });
 }
 
 int64_t OptimizerInfo::countStateElements(ArrayRef<StringRef> given,
-                                          ArrayRef<int64_t> parameter) const {
+                                          ArrayRef<int64_t> parameter,
+                                          ArrayRef<int64_t> outputAxes) const {
   int64_t count = 0;
   for (const OptimizerState *state : getStates(given, parameter))
-    count += llvm::product_of(*state->getShape(parameter));
+    count += llvm::product_of(*state->getShape(parameter, outputAxes));
   return count;
 }
 

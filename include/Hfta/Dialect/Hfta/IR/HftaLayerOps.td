@@ -295,17 +295,25 @@ def Hfta_OptimizerUpdateOp : Hfta_TensorOp<"optimizer_update", [
     operands: after the parameter and its gradient come the states, then scalars
     of rank 0: the step's rate, the other parameters in order, and for some the
     number of steps done. `given` names the flags that hold and the optional
-    parameters that have a value. Results are the new parameter and states.
+    parameters that have a value. `output_axes` are the axes of the parameter
+    that number the outputs of its layer, for updates that take it as a matrix
+    with a row for each output; without them this is the first axis. Results are
+    the new parameter and states.
 
     C1: the optimizer is known. C2: what is given are options of it. C3: there
     are as many operands as its record says. C4: the gradient has the parameter's
-    shape, states have those of their records, scalars rank 0.
+    shape, states have those of their records, scalars rank 0. C5: the output
+    axes are axes of the parameter, ascending.
     Example: `%p1, %v1 = hfta.optimizer_update "sgd" given ["nesterov"] %p, %g, %v, %rate, %momentum, %decay : …`
   }];
   let arguments = (ins StrAttr:$optimizer, StrArrayAttr:$given,
+                       OptionalAttr<DenseI64ArrayAttr>:$output_axes,
                        Variadic<Hfta_Tensor>:$inputs);
   let results = (outs Variadic<Hfta_FloatTensor>:$outputs);
-  let assemblyFormat = "$optimizer `given` $given $inputs attr-dict `:` type($inputs)";
+  let assemblyFormat = [{
+    $optimizer `given` $given (`outputs` $output_axes^)? $inputs attr-dict `:`
+    type($inputs)
+  }];
   let extraClassDeclaration = [{
     const ::mlir::hfta::OptimizerInfo &getInfo();
     ::llvm::SmallVector<::llvm::StringRef> getGivenOptions();

@@ -15,6 +15,7 @@ enum class StateExtent {
   number,    ///< one number, of type f64
   rows,      ///< without the last axis; none for less than two axes
   columns,   ///< without the axis before the last; none for less than two axes
+  outputs,   ///< only the axes that number the outputs of the parameter's layer
   unlessMatrix, ///< that of the parameter; none for two axes or more
 };
 
@@ -29,9 +30,11 @@ struct OptimizerState {
   StateExtent extent = StateExtent::parameter;
 
   /// Returns the state's shape for a parameter of this shape; nothing if there
-  /// is no such state.
+  /// is no such state. `outputAxes` are the axes that number the outputs of the
+  /// parameter's layer; if empty, this is the first one.
   std::optional<llvm::SmallVector<int64_t>>
-  getShape(llvm::ArrayRef<int64_t> parameter) const;
+  getShape(llvm::ArrayRef<int64_t> parameter,
+           llvm::ArrayRef<int64_t> outputAxes) const;
 };
 
 /// The record of an optimizer: all that Hfta knows about it.
@@ -49,6 +52,10 @@ struct OptimizerInfo {
   llvm::StringLiteral text; ///< for docs/language.md
   /// Whether it updates only parameters of two axes or more.
   bool takesMatrices = false;
+  /// Returns the floating-point operations of an update's matrix products, for
+  /// a parameter of this shape with these output axes; null if there are none.
+  int64_t (*countProducts)(llvm::ArrayRef<int64_t> parameter,
+                           llvm::ArrayRef<int64_t> outputAxes) = nullptr;
 
   /// Returns whether this is a flag or an optional parameter.
   bool hasOption(llvm::StringRef option) const;
@@ -61,7 +68,8 @@ struct OptimizerInfo {
   getStates(ArrayRef<StringRef> given, ArrayRef<int64_t> parameter) const;
   /// Returns the number of elements of all states of such a parameter.
   int64_t countStateElements(ArrayRef<StringRef> given,
-                             ArrayRef<int64_t> parameter) const;
+                             ArrayRef<int64_t> parameter,
+                             ArrayRef<int64_t> outputAxes) const;
   /// Returns the names of the scalars that the update reads, in the order of
   /// the operands of `hfta.optimizer_update`.
   llvm::SmallVector<StringRef> getScalars(ArrayRef<StringRef> given) const;
