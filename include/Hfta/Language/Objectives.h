@@ -22,7 +22,7 @@ namespace mlir::hfta {
 
 namespace language {
 class TensorBuilder;
-}
+} // namespace language
 
 //===----------------------------------------------------------------------===//
 // Arguments

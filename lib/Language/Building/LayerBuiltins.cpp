@@ -130,31 +130,58 @@ static bool checkGroups(BodyBuilder &body, BuiltinCall &call, int64_t inputs,
   return false;
 }
 
+namespace {
+/// The arguments of the functions `conv` and `conv_transpose`.
+struct ConvArguments {
+  Value x;
+  ArrayRef<int64_t> shape; ///< that of x: [batch, channels, spatial axes]
+  int64_t spatial;         ///< the number of spatial axes, 1 to 3
+  int64_t channels, groups;
+  SmallVector<int64_t> kernel, strides, padding, dilations; ///< one per axis
+  bool hasBias;
+};
+} // namespace
+
+/// Reads the arguments of the function `name`. Reports wrong ones, and returns
+/// nothing then.
+static std::optional<ConvArguments>
+readConvArguments(BodyBuilder &body, BuiltinCall &call, StringRef name) {
+  ConvArguments read;
+  read.x = call.getFloats("x", 3);
+  if (!read.x)
+    return std::nullopt;
+  read.shape = getShape(read.x);
+  read.spatial = static_cast<int64_t>(read.shape.size()) - 2;
+  if (read.spatial > 3) {
+    body.fail(call.getRange("x"),
+              "'" + name +
+                  "' takes [batch, channels, 1 to 3 spatial axes], got " +
+                  printShape(read.shape),
+              "reshape(x, [batch, ...]) joins axes");
+    return std::nullopt;
+  }
+  auto getSizes = [&](StringRef argument, int64_t initial) {
+    return call.getIntegers(argument, read.spatial, initial, initial, 65536);
+  };
+  read.channels = call.getInteger("channels", 1, 1, kMaxSize);
+  read.kernel = getSizes("kernel", 1);
+  read.strides = getSizes("stride", 1);
+  read.padding = getSizes("padding", 0);
+  read.dilations = getSizes("dilation", 1);
+  read.groups = call.getInteger("groups", 1, 1, kMaxSize);
+  read.hasBias = call.getBool("bias", true);
+  if (call.hasFailed() ||
+      !checkGroups(body, call, read.shape[1], read.channels, read.groups))
+    return std::nullopt;
+  return read;
+}
+
 static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
-  Value x = call.getFloats("x", 3);
-  if (!x)
+  std::optional<ConvArguments> given = readConvArguments(body, call, "conv");
+  if (!given)
     return nullptr;
-  ArrayRef<int64_t> shape = getShape(x);
-  int64_t spatial = shape.size() - 2;
-  if (spatial > 3)
-    return body.fail(
-        call.getRange("x"),
-        "'conv' takes [batch, channels, 1 to 3 spatial axes], got " +
-            printShape(shape),
-        "reshape(x, [batch, ...]) joins axes");
-  int64_t channels = call.getInteger("channels", 1, 1, kMaxSize);
-  SmallVector<int64_t> kernel =
-      call.getIntegers("kernel", spatial, 1, 1, 65536);
-  SmallVector<int64_t> strides =
-      call.getIntegers("stride", spatial, 1, 1, 65536);
-  SmallVector<int64_t> padding =
-      call.getIntegers("padding", spatial, 0, 0, 65536);
-  SmallVector<int64_t> dilations =
-      call.getIntegers("dilation", spatial, 1, 1, 65536);
-  int64_t groups = call.getInteger("groups", 1, 1, kMaxSize);
-  bool hasBias = call.getBool("bias", true);
-  if (call.hasFailed() || !checkGroups(body, call, shape[1], channels, groups))
-    return nullptr;
+  auto &[x, shape, spatial, channels, groups, kernel, strides, padding,
+         dilations, hasBias] = *given;
   SmallVector<int64_t> weightShape = {channels, shape[1] / groups};
   SmallVector<int64_t> resultShape = {shape[0], channels};
   for (int64_t i = 0; i < spatial; ++i) {
@@ -185,31 +212,15 @@ static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
 /// Builds a transposed convolution with PyTorch's arguments: the weight has the
 /// shape [input channels, channels / groups, kernel...].
 static Value buildConvTranspose(BodyBuilder &body, BuiltinCall &call) {
-  Value x = call.getFloats("x", 3);
-  if (!x)
+  std::optional<ConvArguments> given =
+      readConvArguments(body, call, "conv_transpose");
+  if (!given)
     return nullptr;
-  ArrayRef<int64_t> shape = getShape(x);
-  int64_t spatial = shape.size() - 2;
-  if (spatial > 3)
-    return body.fail(call.getRange("x"),
-                     "'conv_transpose' takes [batch, channels, 1 to 3 spatial "
-                     "axes], got " +
-                         printShape(shape),
-                     "reshape(x, [batch, ...]) joins axes");
-  int64_t channels = call.getInteger("channels", 1, 1, kMaxSize);
-  SmallVector<int64_t> kernel =
-      call.getIntegers("kernel", spatial, 1, 1, 65536);
-  SmallVector<int64_t> strides =
-      call.getIntegers("stride", spatial, 1, 1, 65536);
-  SmallVector<int64_t> padding =
-      call.getIntegers("padding", spatial, 0, 0, 65536);
-  SmallVector<int64_t> dilations =
-      call.getIntegers("dilation", spatial, 1, 1, 65536);
+  auto &[x, shape, spatial, channels, groups, kernel, strides, padding,
+         dilations, hasBias] = *given;
   SmallVector<int64_t> extra =
       call.getIntegers("output_padding", spatial, 0, 0, 65536);
-  int64_t groups = call.getInteger("groups", 1, 1, kMaxSize);
-  bool hasBias = call.getBool("bias", true);
-  if (call.hasFailed() || !checkGroups(body, call, shape[1], channels, groups))
+  if (call.hasFailed())
     return nullptr;
   SmallVector<int64_t> weightShape = {shape[1], channels / groups};
   SmallVector<int64_t> resultShape = {shape[0], channels};

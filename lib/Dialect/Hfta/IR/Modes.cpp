@@ -91,10 +91,10 @@ static std::optional<ModalNode> readNode(Attribute attribute) {
   auto ruleWord = entry ? entry.getAs<StringAttr>("rule") : StringAttr();
   if (!name || !kindWord || !ruleWord)
     return std::nullopt;
-  auto kind = llvm::find_if(kKinds, [&](const KindInfo &info) {
+  const auto *kind = llvm::find_if(kKinds, [&](const KindInfo &info) {
     return info.word == kindWord.getValue();
   });
-  auto rule = llvm::find_if(kRules, [&](const RuleInfo &info) {
+  const auto *rule = llvm::find_if(kRules, [&](const RuleInfo &info) {
     return info.word == ruleWord.getValue();
   });
   if (kind == std::end(kKinds) || rule == std::end(kRules))
@@ -118,7 +118,7 @@ void collectModalNodes(ModuleOp module, int64_t copies) {
   SmallVector<ModalNode> all;
   for (auto model : module.getOps<ModelOp>()) {
     for (const ModalNode &node : getModalNodes(model)) {
-      auto known = llvm::find_if(all, [&](const ModalNode &other) {
+      auto *known = llvm::find_if(all, [&](const ModalNode &other) {
         return other.name == node.name && other.kind == node.kind &&
                other.rule == node.rule;
       });

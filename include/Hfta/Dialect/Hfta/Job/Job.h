@@ -248,6 +248,9 @@ enum class PipelineOrder {
   listed      ///< the order in Job::orderRows
 };
 
+/// The value of a setting of type NameLists.
+using NameLists = std::vector<std::vector<std::string>>;
+
 /// The settings of a job. Most members are declared by Settings.def.
 struct Job {
   /// The value of an integer setting that is `auto`: derived from other
@@ -345,8 +348,7 @@ struct Job {
 #define HFTA_MEMBER_Counts(member, initial) std::vector<int64_t> member;
 #define HFTA_MEMBER_Word(member, initial) std::string member = initial;
 #define HFTA_MEMBER_Names(member, initial) std::vector<std::string> member;
-#define HFTA_MEMBER_NameLists(member, initial)                                 \
-  std::vector<std::vector<std::string>> member;
+#define HFTA_MEMBER_NameLists(member, initial) NameLists member;
 #define HFTA_MEMBER_Numbers(member, initial) std::vector<double> member;
 #define HFTA_MEMBER_WholeNumbers(member, initial) std::vector<int64_t> member;
 #define HFTA_MEMBER_Schedule(member, initial) Schedule member;

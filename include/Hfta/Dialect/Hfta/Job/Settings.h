@@ -122,8 +122,7 @@ enum class SettingType {
 using SettingRef =
     std::variant<int64_t *, bool *, double *, std::string *,
                  std::vector<double> *, std::vector<int64_t> *,
-                 std::vector<std::string> *,
-                 std::vector<std::vector<std::string>> *, Schedule *>;
+                 std::vector<std::string> *, NameLists *, Schedule *>;
 
 /// A record HFTA_SETTING; Settings.def describes the members.
 struct SettingInfo {
