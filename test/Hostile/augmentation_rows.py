@@ -71,6 +71,12 @@ def make_rows(_):
                   line=f"{function}({LINE}{more})")
     yield row("one_hot with too many axes", "[1, 2, 2, 2, 2, 2, 2]", number=7,
               deep=f"one_hot({DEEP}, 3)")
+    for name, given in (("noise", f"one_hot(noise({DEEP}, 0.5), 3)"),
+                        ("a quotient", f"one_hot({DEEP} / 10, 3)")):
+        yield row(f"one_hot of {name}", "'one_hot' takes class numbers, but 'deep' may hold",
+                  number=7, deep=given)
+    yield row("one_hot of floats", "'one_hot' takes class numbers, but 'line' holds floats: f32[8]",
+              number=7, line=f"one_hot({LINE}, 3)")
     yield row("a crop of too many elements", "'image' has more than", number=11,
               image=f"crop({IMAGE}, size = 1000000, padding = 1000000)")
     yield row("crop of nothing", "reads no file", image="crop(4)")

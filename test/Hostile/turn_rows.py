@@ -57,7 +57,8 @@ def make_clause_rows():
     yield add("that serve no network", "serves gn", "'gn'")
     yield change("without data", "  data  made, batch = 16\n", "", "has no clause 'data'",
                  place="job.hfta:")
-    for keyword, clause in (("draw", "draw z = normal(3)"), ("serves", "serves net")):
+    for keyword, clause in (("draw", "draw z = normal(3)"), ("serves", "serves net"),
+                            ("updates", "updates together")):
         yield row(f"{keyword} without turns", GOOD.replace("steps     3", f"steps 3\n  {clause}"),
                   1, f"'{keyword}' is for jobs with turns")
     for clause in ("draw normal(3)", "draw z = 3", "draw z = gamma(3)"):
@@ -80,7 +81,10 @@ def make_turn_rows():
               "expected '}' after clause 'turn'")
     for name, header, message in (
             ("of no network", "turn 3 {", "a turn takes names of networks"),
-            ("of an unknown network", "turn gem {", "no loss calls a network 'gem'"),
+            ("of an unknown network", "turn gem {", "unknown network 'gem'"),
+            ("of a network named twice", "turn gen, gen {", "the turn names 'gen' twice"),
+            ("with two numbers of times", "turn gen, times = 2, times = 3 {",
+             "'times' is given twice"),
             ("of one network twice", "turn net {", "two turns train the network 'net'"),
             ("that come never", "turn gen, times = 0 {", "'times'"),
             ("with an unknown argument", "turn gen, often = 2 {", "and 'times'")):
@@ -112,6 +116,8 @@ def make_call_rows():
             ("an unknown operand", "mse(gen(y), image)", "'y' isn't a tensor"),
             ("an operand too much", "mse(gen(z, z), image)", "has 1 input, got 2"),
             ("no operand", "mse(gen(), image)", "has 1 input, got 0"),
+            ("no operand after a right one", "mse(gen(z), image) + mse(gen(), image)",
+             "has 1 input, got 0"),
             ("a named operand", "mse(gen(z = z), image)", "inputs are given by position"),
             ("a number", "mse(gen(3), image)", "must be a tensor, got 3"),
             ("another shape", "mse(gen(image), image)", "has samples of shape [8]"),

@@ -228,12 +228,38 @@ bool JobAnalyzer::refuseAugmentations(llvm::StringRef part,
   return true;
 }
 
+/// Returns whether class numbers are still class numbers after a step, which
+/// may move them and add whole numbers.
+static bool keepsClasses(const PrepareStep &step) {
+  if (step.kind == PrepareStep::Kind::call)
+    return !step.call.givesFloats();
+  return (step.kind == PrepareStep::Kind::add ||
+          step.kind == PrepareStep::Kind::subtract) &&
+         step.numbers.size() == 1 && step.numbers.front().integer;
+}
+
 /// Finds the shape that a field's samples have after its arithmetic.
 bool JobAnalyzer::findPreparedShape(FieldInfo &field) {
   field.preparedShape = field.shape;
+  bool hasClasses = !field.isFloat();
   for (const PrepareStep &step : field.steps) {
+    bool hadClasses =
+        std::exchange(hasClasses, hasClasses && keepsClasses(step));
     if (step.kind != PrepareStep::Kind::call)
       continue;
+    if (step.call.function->takesClasses && !hadClasses) {
+      std::string name = step.call.function->name.str();
+      diagnostics.error(
+          step.range,
+          "'" + name + "' takes class numbers, but '" + field.name + "' " +
+              (field.isFloat() ? "holds floats: " + printFieldType(field)
+                               : "may hold other numbers before it"),
+          field.isFloat() ? "store the numbers as integers, such as i64"
+                          : "let '" + name +
+                                "' come first; before it, whole numbers may "
+                                "be added");
+      return false;
+    }
     std::vector<int64_t> before = field.preparedShape;
     std::string wrong =
         step.call.function->reshape(step.call, field.preparedShape);

@@ -236,11 +236,14 @@ void JobAnalyzer::readTurn(const Clause &clause, TurnInfo &read) {
   std::vector<llvm::StringRef> known;
   for (const NetworkInfo &network : info.networks)
     known.emplace_back(network.declaration->name.name);
+  bool hasTimes = false;
   for (const ast::Argument &argument : clause.arguments) {
     auto *name = llvm::dyn_cast<ast::NameExpression>(argument.value.get());
     if (argument.name && argument.name.name == kTimes) {
-      if (std::optional<int64_t> times =
-              constants.readInteger(*argument.value, kTimes, 1, 1000))
+      if (std::exchange(hasTimes, true))
+        diagnostics.error(argument.getRange(), "'times' is given twice");
+      else if (std::optional<int64_t> times =
+                   constants.readInteger(*argument.value, kTimes, 1, 1000))
         read.times = *times;
     } else if (argument.name || !name) {
       diagnostics.error(argument.getRange(),
@@ -251,9 +254,16 @@ void JobAnalyzer::readTurn(const Clause &clause, TurnInfo &read) {
         return model.declaration.name.name == name->name;
       });
       diagnostics.error(
-          name->getRange(), "no loss calls a network '" + name->name + "'",
+          name->getRange(),
+          isModel ? "no loss calls the network '" + name->name + "'"
+                  : "unknown network '" + name->name + "'",
           isModel ? "for example: loss mse(" + name->name + "(x), y)"
                   : suggest(name->name, known, "networks are"));
+    } else if (llvm::any_of(read.networks, [&](const NamedRange &earlier) {
+                 return earlier.name == name->name;
+               })) {
+      diagnostics.error(name->getRange(),
+                        "the turn names '" + name->name + "' twice");
     } else {
       read.name += (read.name.empty() ? "" : "_") + name->name;
       read.networks.push_back({name->name, name->getRange()});
@@ -389,6 +399,13 @@ void JobAnalyzer::analyzeServes(const Clause &clause) {
     info.served = {name->str(), value->getRange()};
 }
 
+/// Reports the order of updates in a job without turns.
+void JobAnalyzer::refuseUpdates() {
+  if (const Clause *updates = info.train->find("updates"))
+    diagnostics.error(updates->range, "'updates' is for jobs with turns",
+                      "leave it out: other jobs have one update a step");
+}
+
 /// Checks what can be checked only when all clauses have been read.
 void JobAnalyzer::finishTurns() {
   analyzeNetworks();
@@ -403,8 +420,11 @@ void JobAnalyzer::finishTurns() {
     return;
   if (info.served.name.empty())
     info.served = info.turns.back().networks.front();
-  for (const TurnInfo &read : info.turns)
-    info.times = std::max(info.times, read.times);
+  const TurnInfo &most = *llvm::max_element(
+      info.turns, [](const TurnInfo &one, const TurnInfo &other) {
+        return one.times < other.times;
+      });
+  info.times = most.times;
   // A turn that comes several times has new samples each time. All turns end
   // with the last part of the batch.
   info.job.batch *= info.times;
@@ -416,12 +436,12 @@ void JobAnalyzer::finishTurns() {
     return !field.test.format.empty() || !field.validation.format.empty();
   });
   if (info.times > 1 && (isEvaluated || info.train->find("validation")))
-    diagnostics.error(info.turns.front().range,
+    diagnostics.error(most.range,
                       "a job with a turn that comes several times in a step "
                       "can't be evaluated",
                       "leave out its test and validation data");
   if (info.times > 1 && info.job.microBatches > 1)
-    diagnostics.error(info.turns.front().range,
+    diagnostics.error(most.range,
                       "a turn that comes several times in a step and several "
                       "micro-batches exclude each other",
                       "each repetition has a batch of its own");

@@ -57,6 +57,9 @@ struct FieldFunction {
   /// `count` samples of `shape`.
   Value (*buildShares)(SampleBuilder &samples, const FieldCall &call,
                        int64_t count, llvm::ArrayRef<int64_t> shape) = nullptr;
+  /// Whether it takes class numbers: whole numbers from 0 on, below a parameter
+  /// `classes`.
+  bool takesClasses = false;
 };
 
 /// A call of such a function.

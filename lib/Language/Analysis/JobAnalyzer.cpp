@@ -22,7 +22,9 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     checkRequired();
   if (hasTurns())
     finishTurns();
-  else if (info.model)
+  else
+    refuseUpdates();
+  if (info.model && !hasTurns())
     analyzeModelOptions(*info.model);
   // Groups take numbers of the optimizers. Clauses `zip` come last, because
   // they refer to lists in all other clauses.

@@ -489,6 +489,7 @@ private:
   void readTurn(const Clause &clause, TurnInfo &turn);
   void repeatTerms(const TurnInfo &turn, llvm::ArrayRef<LossTermInfo> terms);
   void finishTurns();
+  void refuseUpdates();
   bool isValueOfTurn(const ast::Expression &expression) const;
   NamedRange addValueOfTurn(const ast::Expression &expression);
 

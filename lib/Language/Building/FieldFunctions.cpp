@@ -50,7 +50,11 @@ llvm::ArrayRef<FieldFunction> language::getClassFunctions() {
        /*isRandom=*/false,
        /*givesFloats=*/true,
        reshapeOneHot,
-       buildOneHot},
+       buildOneHot,
+       /*buildPlain=*/nullptr,
+       FieldFunction::Mixing::none,
+       /*buildShares=*/nullptr,
+       /*takesClasses=*/true},
   };
   return functions;
 }

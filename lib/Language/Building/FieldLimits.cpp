@@ -17,10 +17,13 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
 /// Returns the whole number that a field's arithmetic adds in total; nothing if
-/// it does anything but add and subtract whole numbers.
+/// it does anything but add and subtract whole numbers. Functions that only
+/// move elements change no number.
 static std::optional<int64_t> getAddedNumber(ArrayRef<PrepareStep> steps) {
   int64_t sum = 0;
   for (const PrepareStep &step : steps) {
+    if (step.kind == PrepareStep::Kind::call && !step.call.givesFloats())
+      continue;
     bool adds = step.kind == PrepareStep::Kind::add;
     if ((!adds && step.kind != PrepareStep::Kind::subtract) ||
         step.numbers.size() != 1 || !step.numbers.front().integer)
@@ -71,8 +74,26 @@ void JobBuilder::limitLabels(unsigned index,
   limitField(index, 0, classes, getIgnoredClass(arguments));
 }
 
-/// Limits inputs of the model that are used directly as indices of rows of a
-/// table.
+/// Returns the gathers that use an input's elements as indices, which ops in
+/// between only move or convert to other integers.
+static SmallVector<GatherOp> findGathers(Value input) {
+  SmallVector<GatherOp> gathers;
+  SmallVector<Value> values = {input};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      auto gather = dyn_cast<GatherOp>(user);
+      if (gather && gather.getIndices() == value)
+        gathers.push_back(gather);
+      else if (isa<CastOp, ReshapeOp, TransposeOp, SliceOp>(user) &&
+               isa<IntegerType>(getElementType(user->getResult(0))))
+        values.push_back(user->getResult(0));
+    }
+  }
+  return gathers;
+}
+
+/// Limits inputs of the model that are used as indices of rows of a table.
 void JobBuilder::limitIndices(ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   for (BlockArgument input : forward.getArguments()) {
@@ -83,10 +104,7 @@ void JobBuilder::limitIndices(ModelOp model) {
     });
     if (field == info.fields.end())
       continue;
-    for (Operation *user : input.getUsers()) {
-      auto gather = dyn_cast<GatherOp>(user);
-      if (!gather || gather.getIndices() != input)
-        continue;
+    for (GatherOp gather : findGathers(input)) {
       // Negative indices count from the end.
       int64_t size = cast<RankedTensorType>(gather.getInput().getType())
                          .getDimSize(gather.getAxis());
@@ -100,7 +118,7 @@ void JobBuilder::limitOneHot() {
   for (const auto &[index, field] : llvm::enumerate(info.fields))
     for (const auto &[before, step] : llvm::enumerate(field.steps))
       if (step.kind == PrepareStep::Kind::call &&
-          step.call.function == findFieldFunction("one_hot"))
+          step.call.function->takesClasses)
         limitFieldAfter(ArrayRef(field.steps).take_front(before), index, 0,
                         static_cast<int64_t>(step.call.getNumber("classes")),
                         0);

@@ -371,8 +371,8 @@ static constexpr MetricInfo kMetrics[] = {
     {"accuracy", kAccuracy,
      "share of elements whose largest output along `axis` is that of the "
      "label's class; if output and label have the same shape, an output above "
-     "0 predicts a label above 0.5; with `average = macro`, called "
-     "`accuracy_macro`, the mean of the classes' shares",
+     "0 predicts a label above 0.5; with `average = macro`, which takes class "
+     "numbers and is called `accuracy_macro`, the mean of the classes' shares",
      kClassesOrLogits, describeAccuracy, checkAccuracy, getAccuracyForm,
      buildAccuracy, /*isShare=*/true, /*isHigherBetter=*/true},
     {"top_k", kTopK,

@@ -55,7 +55,7 @@ private:
   void declareFields();
   void drawNumbers();
   void divideBatch();
-  void buildTurn(size_t turn, int64_t repetition);
+  void buildTurn(size_t number, int64_t repetition);
   Value callNetwork(const ast::CallExpression &call,
                     const ast::Identifier *output);
   std::optional<SmallVector<Value>>
@@ -67,8 +67,7 @@ private:
                        ValueRange arguments);
   bool importNetwork(Network &network, const ast::CallExpression &call,
                      ValueRange arguments);
-  bool checkCount(ArrayRef<Port> ports, const ast::CallExpression &call,
-                  const NetworkInfo &network);
+  bool checkCount(size_t inputs, const ast::CallExpression &call);
   std::optional<SmallVector<int64_t>> fit(const Port &port, Value argument,
                                           const ast::CallExpression &call,
                                           size_t index);
@@ -160,13 +159,16 @@ void TurnsBuilder::declareFields() {
 }
 
 /// Draws the random numbers of a step, by the position of each sample.
+/// Evaluations draw those of step 0, so that the losses of a training's
+/// evaluations differ by the weights alone.
 void TurnsBuilder::drawNumbers() {
   for (const DrawInfo &draw : info.draws) {
     body->setScope(draw.named.name);
     body->setRange(draw.named.range);
     TensorBuilder &tensors = body->getTensors();
+    Value step = body->readScalar(Purpose::step);
     Value keys[] = {body->readScalar(Purpose::seed),
-                    body->readScalar(Purpose::step),
+                    tensors.create<ByModeOp>(step, tensors.splatLike(step, 0)),
                     body->readScalar(Purpose::first_sample)};
     SmallVector<int64_t> shape = {info.job.getMicroBatch()};
     shape.append(draw.shape.begin(), draw.shape.end());
@@ -210,16 +212,12 @@ Value TurnsBuilder::adapt(Value value, RankedTensorType type) {
                          type.getShape());
 }
 
-bool TurnsBuilder::checkCount(ArrayRef<Port> ports,
-                              const ast::CallExpression &call,
-                              const NetworkInfo &network) {
-  if (!job.refuseScalars(ports))
-    return false;
-  if (ports.size() == call.arguments.size())
+bool TurnsBuilder::checkCount(size_t inputs, const ast::CallExpression &call) {
+  if (inputs == call.arguments.size())
     return true;
-  body->fail(call.getRange(), "network '" + network.declaration->name.name +
-                                  "' has " + Twine(ports.size()) +
-                                  (ports.size() == 1 ? " input" : " inputs") +
+  body->fail(call.getRange(), "network '" + call.callee.name + "' has " +
+                                  Twine(inputs) +
+                                  (inputs == 1 ? " input" : " inputs") +
                                   ", got " + Twine(call.arguments.size()));
   return false;
 }
@@ -248,8 +246,8 @@ bool TurnsBuilder::buildOfLanguage(Network &network,
   const ast::ModelDeclaration &declaration = *network.info->declaration;
   unsigned errors = job.diagnostics.getErrorCount();
   std::vector<Port> ports = job.getLanguagePorts(declaration);
-  if (job.diagnostics.getErrorCount() != errors ||
-      !checkCount(ports, call, *network.info))
+  if (job.diagnostics.getErrorCount() != errors || !job.refuseScalars(ports) ||
+      !checkCount(ports.size(), call))
     return false;
   std::vector<InputBinding> bindings;
   for (auto [index, port] : llvm::enumerate(ports)) {
@@ -275,7 +273,7 @@ bool TurnsBuilder::importNetwork(Network &network,
   if (!file)
     return false;
   std::vector<Port> ports = getPorts(*file, job.options.constants);
-  if (!checkCount(ports, call, *network.info))
+  if (!job.refuseScalars(ports) || !checkCount(ports.size(), call))
     return false;
   OnnxImportOptions options;
   options.modelName = network.info->declaration->name.name;
@@ -396,11 +394,10 @@ TurnsBuilder::findNetwork(const ast::CallExpression &call,
     if (!buildNetwork(*known, call, arguments))
       return nullptr;
   }
-  if (!known->forward)
+  if (!known->forward || !checkCount(known->forward.getNumArguments(), call))
     return nullptr;
   for (auto [index, argument] : llvm::enumerate(arguments)) {
-    if (index < known->forward.getNumArguments() &&
-        areAlike(getShape(argument),
+    if (areAlike(getShape(argument),
                  getShape(known->forward.getArgument(index))))
       continue;
     body->fail(call.getRange(),
