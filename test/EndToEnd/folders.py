@@ -14,6 +14,8 @@ from data_forms import write_npy
 from harness import (checkpoint, copy_file, expect_equal, expect_same_file, fail,
                      read_safetensors, run)
 
+from augmentation_formulas import philox  # from the folder test/reference
+
 HEIGHT, WIDTH, BATCH, EPOCHS, LENGTH = 3, 4, 4, 3, 5
 # The number of images of each class. The order of names isn't that of numbers.
 CLASSES = {"10": 9, "2": 2, "Cat": 1}
@@ -87,16 +89,6 @@ def write_png(path, pixels):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
                      chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-def philox(counter, key):
-    """Returns the words of Philox4x32-10 (Salmon et al., 2011)."""
-    for _ in range(10):
-        first, second = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
-        counter = [second >> 32 ^ counter[1] ^ key[0], second % 2 ** 32,
-                   first >> 32 ^ counter[3] ^ key[1], first % 2 ** 32]
-        key = [(key[0] + 0x9E3779B9) % 2 ** 32, (key[1] + 0xBB67AE85) % 2 ** 32]
-    return counter
 
 
 def draw(labels):

@@ -20,12 +20,13 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
   analyzeClauses();
   if (info.job.training)
     checkRequired();
-  if (hasTurns())
+  if (hasTurns()) {
     finishTurns();
-  else
+  } else {
     refuseUpdates();
-  if (info.model && !hasTurns())
-    analyzeModelOptions(*info.model);
+    if (info.model)
+      analyzeModelOptions(*info.model);
+  }
   // Groups take numbers of the optimizers. Clauses `zip` come last, because
   // they refer to lists in all other clauses.
   for (llvm::StringRef last : {"group", "zip"})

@@ -81,13 +81,16 @@ static SmallVector<GatherOp> findGathers(Value input) {
   SmallVector<Value> values = {input};
   while (!values.empty()) {
     Value value = values.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      auto gather = dyn_cast<GatherOp>(user);
+    for (OpOperand &use : value.getUses()) {
+      auto gather = dyn_cast<GatherOp>(use.getOwner());
+      auto layer = dyn_cast<LayerOpInterface>(use.getOwner());
       if (gather && gather.getIndices() == value)
         gathers.push_back(gather);
-      else if (isa<CastOp, ReshapeOp, TransposeOp, SliceOp>(user) &&
-               isa<IntegerType>(getElementType(user->getResult(0))))
-        values.push_back(user->getResult(0));
+      else if (layer &&
+               layer.getParameterUse(use.getOperandNumber()).role ==
+                   ParameterUse::Role::passed &&
+               isa<IntegerType>(getElementType(layer->getResult(0))))
+        values.push_back(layer->getResult(0));
     }
   }
   return gathers;

@@ -176,6 +176,23 @@ readConvArguments(BodyBuilder &body, BuiltinCall &call, StringRef name) {
   return read;
 }
 
+/// Declares the weight of a convolution, if it and the result aren't too large:
+/// null otherwise, after an error. Also returns by how many inputs an output is
+/// initialized: as in PyTorch, the elements of the weight's axes after the
+/// first, also where the second axis numbers outputs.
+static std::pair<Value, int64_t> makeConvWeight(BodyBuilder &body,
+                                                BuiltinCall &call,
+                                                ArrayRef<int64_t> weightShape,
+                                                ArrayRef<int64_t> resultShape) {
+  if (!body.checkSize(weightShape, call.getRange()) ||
+      !body.checkSize(resultShape, call.getRange()))
+    return {nullptr, 0};
+  int64_t fanIn = ShapedType::getNumElements(weightShape.drop_front());
+  return {body.makeParameter(call.getLayerName(), "weight", weightShape,
+                             getLayerInitial(body, fanIn)),
+          fanIn};
+}
+
 static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
   std::optional<ConvArguments> given = readConvArguments(body, call, "conv");
   if (!given)
@@ -195,17 +212,12 @@ static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
     weightShape.push_back(kernel[i]);
     resultShape.push_back((padded - extent) / strides[i] + 1);
   }
-  if (!body.checkSize(weightShape, call.getRange()) ||
-      !body.checkSize(resultShape, call.getRange()))
+  auto [weight, fanIn] = makeConvWeight(body, call, weightShape, resultShape);
+  if (!weight)
     return nullptr;
-  int64_t fanIn =
-      ShapedType::getNumElements(ArrayRef<int64_t>(weightShape).drop_front());
-  Value weight = body.makeParameter(call.getLayerName(), "weight", weightShape,
-                                    getLayerInitial(body, fanIn));
   padding.append(padding.begin(), padding.end());
-  TensorBuilder &tensors = body.getTensors();
-  Value result = tensors.create<ConvOp>(x, weight, strides, dilations, padding,
-                                        groups, TypeAttr());
+  Value result = body.getTensors().create<ConvOp>(x, weight, strides, dilations,
+                                                  padding, groups, TypeAttr());
   return hasBias ? addBias(body, call, result, 1, fanIn) : result;
 }
 
@@ -238,14 +250,9 @@ static Value buildConvTranspose(BodyBuilder &body, BuiltinCall &call) {
     weightShape.push_back(kernel[i]);
     resultShape.push_back(size);
   }
-  if (!body.checkSize(weightShape, call.getRange()) ||
-      !body.checkSize(resultShape, call.getRange()))
+  auto [weight, fanIn] = makeConvWeight(body, call, weightShape, resultShape);
+  if (!weight)
     return nullptr;
-  // As PyTorch, which takes the weight's second axis for that of inputs.
-  int64_t fanIn =
-      ShapedType::getNumElements(ArrayRef<int64_t>(weightShape).drop_front());
-  Value weight = body.makeParameter(call.getLayerName(), "weight", weightShape,
-                                    getLayerInitial(body, fanIn));
   padding.append(padding.begin(), padding.end());
   Value result = body.getTensors().create<ConvInputGradientOp>(
       x, weight, strides, dilations, padding, groups, TypeAttr(), resultShape);

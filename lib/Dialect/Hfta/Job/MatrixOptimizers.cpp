@@ -255,7 +255,10 @@ ArrayRef<OptimizerInfo> hfta::getMatrixOptimizers() {
        "the momentum of a matrix, made nearly orthogonal by five steps of a "
        "Newton-Schulz iteration, with Nesterov's momentum unless `nesterov = "
        "false`; `scale`: steps are multiplied by √max(1, rows / columns) "
-       "(`original`), 0.2 · √max(rows, columns) or √(rows / columns); a weight "
+       "(`original`), 0.2 · √max(rows, columns) (`match_rms_adamw`) or "
+       "√(rows / columns) (`rms_to_rms`); `coefficients`: the same in all five "
+       "steps (`simple`), or others in each, which come nearer to an "
+       "orthogonal matrix (`quintic`); a weight "
        "is a matrix with a row for each output of its layer; vectors need "
        "another optimizer; decoupled weight decay",
        /*takesMatrices=*/true, countIteration},
