@@ -36,6 +36,11 @@ MUON = """  group hidden, optimizer = muon(lr = {}, coefficients = quintic)
   group outputs, optimizer = normuon(lr = 0.05)
 """
 RATES = (0.02, 0.05)
+# Optimizers that average weights themselves, one of them for some parameters alone.
+AVERAGING = ["schedule_free_sgd(lr = 0.5)", "adamw(lr = 1e-2)",
+             "schedule_free_adamw(lr = 1e-2, weight_decay = 0.1)",
+             "schedule_free_sgd(lr = 0.1, momentum = 0.5, r = 1)"]
+OF_GROUP = CLAUSES + "  group biases, optimizer = schedule_free_adamw(lr = 0.05)\n"
 # The sets of copies: the optimizers and the clauses of the array, and those of each copy.
 SETS = {
     "kinds": ([f"[{', '.join(OPTIMIZERS)}]", CLAUSES],
@@ -43,6 +48,8 @@ SETS = {
     "muon": (["[adamw(lr = 1e-2), sgd(lr = 0.1)]", CLAUSES + MUON.format(list(RATES))],
              [[optimizer, CLAUSES + MUON.format(rate)]
               for optimizer in ("adamw(lr = 1e-2)", "sgd(lr = 0.1)") for rate in RATES]),
+    "averaging": ([f"[{', '.join(AVERAGING)}]", OF_GROUP],
+                  [[optimizer, OF_GROUP] for optimizer in AVERAGING]),
 }
 
 # Flags of hftac by kind; None: a memory budget.

@@ -447,6 +447,24 @@ def make_name_rows():
             ("a schedule of a clip that the job lacks", "schedule_of clip_value = cosine",
              "'clip_value'")):
         yield change(name, some, f"{some}\n  {clause}", 1, message, place="job.hfta:16:")
+    for name, optimizer, message in (
+            ("an average of nothing", "schedule_free_sgd(momentum = 0)",
+             "'momentum' is out of range, got 0"),
+            ("an average alone", "schedule_free_adamw(beta1 = 1)", "'beta1' is out of range"),
+            ("a pair of averages of nothing", "schedule_free_adamw(betas = [0, 0.99])",
+             "'betas' is out of range, got 0"),
+            ("a search of averages of nothing", "schedule_free_sgd(momentum = uniform(0, 0.9))"
+             "\n  validation 0.5\n  search random(trials = 3), slots = 1", "'momentum'"),
+            ("a negative power of rates", "schedule_free_sgd(rate_power = -1)",
+             "'rate_power' is out of range"),
+            ("a negative power of steps", "schedule_free_sgd(r = -1)", "'r' is out of range"),
+            ("an average of averages", "[adam(), schedule_free_sgd()]\n  average ema()",
+             "'average' and the optimizer 'schedule_free_sgd' exclude each other"),
+            ("an average of a group's averages",
+             "adam()\n  average swa(start = 0)\n  group vectors, optimizer = "
+             "schedule_free_adamw()",
+             "'average' and the optimizer 'schedule_free_adamw' exclude each other")):
+        yield change(name, some, f"optimizer {optimizer}", 1, message, place="job.hfta:1")
     yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,
                  "'madam'")
     yield change("a clause that doesn't exist", "steps     3", "stps 3", 1,

@@ -148,6 +148,21 @@ TEST(Text, RoundsToF16) { checkRounding(hfta_f16_from_f64, 5, 10, 0x7C00); }
 
 TEST(Text, RoundsToBF16) { checkRounding(hfta_bf16_from_f64, 8, 7, 0x7F80); }
 
+TEST(Text, WidensSmallFloats) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    auto small = static_cast<uint16_t>(bits);
+    double half = hfta_f64_from_f16(small), brain = hfta_f64_from_bf16(small);
+    EXPECT_EQ(std::isnan(half), (bits & 0x7FFF) > 0x7C00);
+    EXPECT_EQ(std::isnan(brain), (bits & 0x7FFF) > 0x7F80);
+    if (!std::isnan(half))
+      ASSERT_EQ(hfta_f16_from_f64(half), small);
+    if (!std::isnan(brain))
+      ASSERT_EQ(hfta_bf16_from_f64(brain), small);
+  }
+  EXPECT_EQ(hfta_f64_from_f16(0x3555), 0.333251953125);
+  EXPECT_EQ(hfta_f64_from_bf16(0xC049), -3.140625);
+}
+
 TEST(Text, SmallFloatsAtTheirLimits) {
   EXPECT_EQ(hfta_f16_from_f64(65519.99), 0x7BFF);
   EXPECT_EQ(hfta_f16_from_f64(65520), 0x7C00);

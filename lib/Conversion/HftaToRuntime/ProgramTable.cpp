@@ -205,6 +205,10 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
     return flags | HFTA_TENSOR_CHECKPOINT |
            (isServed(variable) ? HFTA_TENSOR_EXPORT : 0);
   case Role::optimizer_state:
+    if (variable.isFor(Purpose::state) &&
+        variable.getPurposeAttr().getName() == kAverageOffsetState)
+      flags |= HFTA_TENSOR_OFFSET;
+    [[fallthrough]];
   case Role::curvature:
     return flags | HFTA_TENSOR_CHECKPOINT;
   default:
@@ -220,13 +224,15 @@ FlatSymbolRefAttr ProgramBuilder::getGroups(VariableOp variable) {
   return names.empty() ? FlatSymbolRefAttr() : text(llvm::join(names, ", "));
 }
 
-/// Returns 1 + the index of a parameter's average, or 0.
+/// Returns 1 + the index of a parameter's average, or of the offset from which
+/// it follows, or 0. No job has both.
 uint32_t ProgramBuilder::getAverage(VariableOp variable) {
-  VariableOp average =
-      variable.getRole() == Role::parameter
-          ? variables.lookupOf(variable, Purpose::state, kAverageState)
-          : VariableOp();
-  return average ? 1 + tensorIndex.lookup(average) : 0;
+  if (variable.getRole() == Role::parameter)
+    for (StringRef state : {kAverageState, kAverageOffsetState})
+      if (VariableOp average =
+              variables.lookupOf(variable, Purpose::state, state))
+        return 1 + tensorIndex.lookup(average);
+  return 0;
 }
 
 LogicalResult ProgramBuilder::buildTensors() {

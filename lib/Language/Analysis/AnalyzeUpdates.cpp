@@ -6,6 +6,7 @@
 
 #include "Analysis/JobAnalyzer.h"
 #include "Hfta/Dialect/Hfta/Job/Averages.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -135,6 +136,19 @@ void JobAnalyzer::analyzeAverage(const Clause &clause) {
   if (average &&
       readParameters(*call, average->parameters, words, kAveragePrefix))
     info.job.average = average->name.str();
+}
+
+/// Refuses averages of weights that an optimizer averages itself, as there
+/// would be two weights to evaluate in place of a parameter.
+void JobAnalyzer::checkAverage() {
+  const Clause *clause = info.train->find("average");
+  const OptimizerInfo *optimizer = findAveragingOptimizer(info.job);
+  if (clause && optimizer)
+    diagnostics.error(clause->range,
+                      "'average' and the optimizer '" + optimizer->name +
+                          "' exclude each other",
+                      "the optimizer averages weights itself, and its averages "
+                      "are evaluated: leave 'average' out");
 }
 
 /// Stores the numbers of these clauses as hyper-parameters, with a value for

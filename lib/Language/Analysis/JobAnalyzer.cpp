@@ -32,6 +32,7 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
   for (llvm::StringRef last : {"group", "zip"})
     analyzeClausesCalled([&](llvm::StringRef name) { return name == last; });
   if (info.job.training) {
+    checkAverage();
     checkScores();
     checkScheduledNames();
     checkPlateaus();

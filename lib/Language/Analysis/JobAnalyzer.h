@@ -342,6 +342,7 @@ private:
   std::optional<NumberRange> findUpdateNumber(llvm::StringRef name) const;
   bool readAdaptiveClip(const ast::Expression &value, llvm::StringRef prefix);
   void readGroupClip(const ast::Expression &value, ParameterGroup &group);
+  void checkAverage();
   void fillUpdates();
 
   // AnalyzePipeline.cpp: stages and the order of their work.

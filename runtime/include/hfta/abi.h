@@ -344,7 +344,8 @@
   E(HFTA_TENSOR_TRAINED)                                                       \
   E(HFTA_TENSOR_CHECKPOINT)                                                    \
   E(HFTA_TENSOR_EXPORT)                                                        \
-  E(HFTA_TENSOR_SHARED)
+  E(HFTA_TENSOR_SHARED)                                                        \
+  E(HFTA_TENSOR_OFFSET)
 #define HFTA_ABI_ACCESS(E) E(HFTA_ACCESS_READ) E(HFTA_ACCESS_WRITE)
 #define HFTA_ABI_IMAGE_KIND(E)                                                 \
   E(HFTA_IMAGE_CUBIN)                                                          \

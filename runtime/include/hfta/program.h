@@ -134,7 +134,8 @@ typedef enum hfta_tensor_flag {
   HFTA_TENSOR_CHECKPOINT = 1u << 1, ///< is part of checkpoints
   HFTA_TENSOR_EXPORT = 1u << 2,     ///< an initializer of the exported model
   /// All copies share one value (copy_stride is 0).
-  HFTA_TENSOR_SHARED = 1u << 3
+  HFTA_TENSOR_SHARED = 1u << 3,
+  HFTA_TENSOR_OFFSET = 1u << 4 ///< the average of a parameter minus it
 } hfta_tensor_flag;
 
 /// The rules that decide whether a parameter is trained; training.h lists them.
@@ -170,8 +171,10 @@ typedef struct hfta_tensor {
   /// The number of layers after its own: its rate is multiplied by the job's
   /// `layer_decay` to this power.
   int32_t layer_distance;
-  uint32_t average; ///< 1 + the index of the tensor that holds a parameter's
-                    ///< running average, of the same or a wider type; 0: none
+  /// 1 + the index of the tensor that holds a parameter's running average, or,
+  /// with HFTA_TENSOR_OFFSET, what is added to the parameter to get the
+  /// average; 0: none. A program has only one of both kinds.
+  uint32_t average;
 } hfta_tensor;
 
 /// The rules that decide in which mode training computes a node; training.h

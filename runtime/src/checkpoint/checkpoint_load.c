@@ -245,15 +245,17 @@ static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
   const copy_file *self = argument;
   const hfta_program *program = self->load->instance->program;
   const hfta_tensor *loaded = &program->tensors[tensor];
-  const hfta_tensor *average = self->load->instance->loads_averages
-                                   ? hfta_find_average(program, loaded)
-                                   : NULL;
-  const hfta_tensor_view *view =
-      hfta_safetensors_find(self->file, (average ? average : loaded)->name);
+  const hfta_tensor *average =
+      self->is_best
+          ? NULL
+          : hfta_find_loaded_average(self->load->instance, loaded, self->copy);
+  const void *own = hfta_safetensors_find(self->file, loaded->name)->data;
   if (average)
-    hfta_convert_average(loaded, average, view->data, offset, bytes, count);
+    hfta_convert_average(loaded, average, own,
+                         hfta_safetensors_find(self->file, average->name)->data,
+                         offset, bytes, count);
   else
-    memcpy(bytes, (const char *)view->data + offset, count);
+    memcpy(bytes, (const char *)own + offset, count);
   return HFTA_OK;
 }
 

@@ -308,6 +308,7 @@ int hfta_load_weights(const hfta_invocation *invocation,
   memset(best_steps, 0, sizeof(*best_steps) * (size_t)program->copies);
   if (!checkpoint)
     return -1;
+  hfta_instance_add_offsets(instance);
   hfta_status status =
       program->validation.keeps_best && !invocation->loads_averages
           ? hfta_checkpoint_load_best(instance, checkpoint, best_steps)

@@ -43,7 +43,7 @@ static void print_validation(const hfta_program *program) {
            "of the host's memory\n",
            hfta_program_score_name(program),
            (double)hfta_best_weights_bytes(program) / (1 << 20));
-  if (hfta_program_averages(program))
+  if (hfta_program_averages(program) || hfta_program_adds_offsets(program))
     printf("evaluates the averages of weights, which take the places of "
            "weights kept in %.1f MiB of the host's memory\n",
            (double)hfta_averages_bytes(program) / (1 << 20));

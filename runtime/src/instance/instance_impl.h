@@ -43,6 +43,9 @@ struct hfta_instance {
   bool *is_live; ///< for each copy, whether it runs
   /// Whether parameters are loaded from the averages in checkpoints.
   bool loads_averages;
+  /// Whether offsets in checkpoints (HFTA_TENSOR_OFFSET) are added to the
+  /// parameters that are loaded.
+  bool adds_offsets;
   double (*now)(void); ///< the clock, in seconds: hfta_now, except in tests
 
   bool has_gradients;    ///< accumulated gradients wait for an update

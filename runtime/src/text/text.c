@@ -209,6 +209,22 @@ uint16_t hfta_bf16_from_f64(double value) {
   return round_to_small(value, 8, 7);
 }
 
+double hfta_f64_from_f16(uint16_t bits) {
+  // A normal number is 1024 to 2047 units of 2^(exponent - 25).
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  double value = exponent == 31 ? (fraction ? NAN : INFINITY)
+                 : exponent > 0 ? ldexp(1024 + fraction, exponent - 25)
+                                : ldexp(fraction, -24);
+  return bits >> 15 ? -value : value;
+}
+
+double hfta_f64_from_bf16(uint16_t bits) {
+  uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, sizeof(value));
+  return (double)value;
+}
+
 //===----------------------------------------------------------------------===//
 // Writing numbers
 //===----------------------------------------------------------------------===//

@@ -42,4 +42,8 @@ bool hfta_parse_i64(const char *text, size_t length, int64_t *out);
 uint16_t hfta_f16_from_f64(double value);
 uint16_t hfta_bf16_from_f64(double value);
 
+/// Returns the number that the bits of an f16 or bf16 stand for.
+double hfta_f64_from_f16(uint16_t bits);
+double hfta_f64_from_bf16(uint16_t bits);
+
 #endif // HFTA_SRC_TEXT_TEXT_H

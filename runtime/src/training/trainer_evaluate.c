@@ -101,21 +101,39 @@ static hfta_status test_best(hfta_trainer *self, bool *stopped) {
                                                        : status;
 }
 
-/// Evaluates the averages on the data on which the weights were evaluated, and
-/// notes the results in `out`.
-static hfta_status evaluate_averages(hfta_trainer *self,
-                                     hfta_epoch_results *out, bool *stopped) {
-  hfta_train_result *result = self->result;
-  bool validates = out->validation_losses != NULL;
-  bool tests = out->eval_losses != NULL;
-  if (!self->averages.instance || !(validates || tests))
-    return HFTA_OK;
+/// An evaluation after a step, whose results are noted in `out`.
+typedef hfta_status evaluation(hfta_trainer *self, int64_t step,
+                               hfta_epoch_results *out, bool *stopped);
+
+/// Evaluates with averages in the places of weights.
+static hfta_status with_averages(hfta_trainer *self, evaluation *run,
+                                 int64_t step, hfta_epoch_results *out,
+                                 bool *stopped) {
   // Until the instance has its weights again, nothing can be saved.
   bool can_save = self->can_save;
   self->can_save = false;
   hfta_status status = hfta_averages_put(&self->averages);
   if (status != HFTA_OK)
     return status;
+  status = run(self, step, out, stopped);
+  hfta_error reason = *self->error;
+  hfta_status restored = hfta_averages_remove(&self->averages);
+  self->can_save = can_save && restored == HFTA_OK;
+  if (status == HFTA_OK)
+    return restored;
+  *self->error = reason;
+  return status;
+}
+
+/// Evaluates the running averages, which are in place, on the data on which the
+/// weights were evaluated.
+static hfta_status evaluate_averages(hfta_trainer *self, int64_t step,
+                                     hfta_epoch_results *out, bool *stopped) {
+  hfta_train_result *result = self->result;
+  bool validates = out->validation_losses != NULL;
+  bool tests = out->eval_losses != NULL;
+  hfta_status status = HFTA_OK;
+  (void)step;
   if (validates)
     status = evaluate(self, &self->data.validation,
                       &result->average_validation_losses,
@@ -123,13 +141,6 @@ static hfta_status evaluate_averages(hfta_trainer *self,
   if (status == HFTA_OK && !*stopped && tests)
     status = evaluate(self, &self->test, &result->average_eval_losses,
                       &result->average_eval_metrics, stopped);
-  hfta_error reason = *self->error;
-  hfta_status restored = hfta_averages_remove(&self->averages);
-  self->can_save = can_save && restored == HFTA_OK;
-  if (status != HFTA_OK) {
-    *self->error = reason;
-    return status;
-  }
   if (validates) {
     out->average_validation_losses = result->average_validation_losses;
     out->average_validation_metrics = result->average_validation_metrics;
@@ -138,7 +149,7 @@ static hfta_status evaluate_averages(hfta_trainer *self,
     out->average_eval_losses = result->average_eval_losses;
     out->average_eval_metrics = result->average_eval_metrics;
   }
-  return restored;
+  return status;
 }
 
 /// Evaluates the data that are due after a step, and notes them in `out`.
@@ -163,8 +174,18 @@ static hfta_status evaluate_due(hfta_trainer *self, int64_t step,
     out->eval_losses = result->eval_losses;
     out->eval_metrics = result->eval_metrics;
   }
-  return status == HFTA_OK && !*stopped ? evaluate_averages(self, out, stopped)
-                                        : status;
+  bool averages = hfta_program_averages(self->program) &&
+                  (out->validation_losses || out->eval_losses);
+  return status == HFTA_OK && !*stopped && averages
+             ? with_averages(self, evaluate_averages, step, out, stopped)
+             : status;
+}
+
+/// Returns whether data are evaluated after a step.
+static bool is_evaluated(const hfta_trainer *self, int64_t step) {
+  return self->validates ? hfta_trainer_is_complete(self, step) ||
+                               hfta_trainer_is_due(self, step)
+                         : self->tests;
 }
 
 /// Tells the user which copies have stopped after a step.
@@ -188,7 +209,11 @@ hfta_status hfta_trainer_finish_epoch(hfta_trainer *self, int64_t step,
                                 .tested = self->chosen};
   bool stopped = false;
   hfta_trainer_find_train_losses(self);
-  hfta_status status = evaluate_due(self, step, &results, &stopped);
+  // Where optimizers average weights, the averages count: as best weights, too.
+  hfta_status status =
+      hfta_program_adds_offsets(self->program) && is_evaluated(self, step)
+          ? with_averages(self, evaluate_due, step, &results, &stopped)
+          : evaluate_due(self, step, &results, &stopped);
   if (stopped)
     self->result->interrupted = true;
   if (status != HFTA_OK || stopped)

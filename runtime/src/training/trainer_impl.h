@@ -67,7 +67,7 @@ typedef struct hfta_trainer {
                           ///< `keeps_best`, or a schedule `plateau`
   bool keeps_best;        ///< whether each copy's best weights are kept
   hfta_best_weights best; ///< open if `keeps_best`
-  hfta_averages averages; ///< open if the program has averages
+  hfta_averages averages; ///< open if the program has averages of either kind
   bool *chosen;           ///< the copies that this run trains
   bool *runs;     ///< those of them that train in the present epoch, as their
                   ///< patience hasn't ended

@@ -403,7 +403,8 @@ hfta_status hfta_trainer_prepare(hfta_trainer *self) {
     status = hfta_trainer_open_standings(self);
   if (status == HFTA_OK)
     status = hfta_trainer_open_best(self);
-  if (status == HFTA_OK && hfta_program_averages(self->program))
+  if (status == HFTA_OK && (hfta_program_averages(self->program) ||
+                            hfta_program_adds_offsets(self->program)))
     status = hfta_averages_open(&self->averages, self->instance, self->error);
   if (status == HFTA_OK)
     status = compare_data(self);

@@ -85,12 +85,33 @@ hfta_status hfta_tuner_open_data(hfta_tuner *self) {
   if (status == HFTA_OK)
     status =
         hfta_compare_samples(communicator, &self->data.validation, self->error);
-  return status == HFTA_OK
-             ? hfta_compare_samples(communicator, &self->test, self->error)
+  if (status == HFTA_OK)
+    status = hfta_compare_samples(communicator, &self->test, self->error);
+  return status == HFTA_OK && hfta_program_adds_offsets(self->program)
+             ? hfta_averages_open(&self->averages, self->instance, self->error)
              : status;
 }
 
+hfta_status hfta_tuner_evaluate(hfta_tuner *self, const hfta_dataset *dataset,
+                                bool can_stop, bool *stopped) {
+  const hfta_train_options *train = self->options->train;
+  hfta_status status = hfta_averages_put(&self->averages);
+  if (status != HFTA_OK)
+    return status;
+  status =
+      hfta_evaluate_dataset(self->instance, dataset, self->losses,
+                            self->metrics, can_stop ? train->should_stop : NULL,
+                            train->should_stop_argument, stopped);
+  hfta_error reason = *self->error;
+  hfta_status restored = hfta_averages_remove(&self->averages);
+  if (status == HFTA_OK)
+    return restored;
+  *self->error = reason;
+  return status;
+}
+
 void hfta_tuner_close_data(hfta_tuner *self) {
+  hfta_averages_close(&self->averages);
   hfta_training_data_close(&self->data);
   hfta_dataset_close(&self->test);
   self->fold = 0;

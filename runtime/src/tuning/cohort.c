@@ -222,14 +222,11 @@ static int64_t list_evaluated(hfta_tuner *self, int64_t epoch) {
 /// Evaluates the slots in `numbers`, and tells the study.
 static hfta_status evaluate(hfta_tuner *self, int64_t epoch, int64_t count,
                             bool *stopped) {
-  const hfta_train_options *train = self->options->train;
   hfta_status status =
       hfta_instance_set_live(self->instance, self->numbers, count);
   if (status == HFTA_OK)
-    status = hfta_evaluate_dataset(
-        self->instance, &self->data.validation, self->losses, self->metrics,
-        hfta_team_is_alone(&self->team) ? train->should_stop : NULL,
-        train->should_stop_argument, stopped);
+    status = hfta_tuner_evaluate(self, &self->data.validation,
+                                 hfta_team_is_alone(&self->team), stopped);
   if (status != HFTA_OK || *stopped)
     return status;
   for (int64_t i = 0; i < count; ++i) {

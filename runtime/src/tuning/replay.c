@@ -78,9 +78,8 @@ static hfta_status compare_scores(replay *self, int64_t epoch) {
   if (!found)
     return HFTA_OK;
   bool stopped;
-  hfta_status status = hfta_evaluate_dataset(
-      tuner->instance, &tuner->data.validation, tuner->losses, tuner->metrics,
-      NULL, NULL, &stopped);
+  hfta_status status = hfta_tuner_evaluate(tuner, &tuner->data.validation,
+                                           /*can_stop=*/false, &stopped);
   bool is_equal =
       status == HFTA_OK && are_equal(found->loss, tuner->losses[0]) &&
       are_equal(found->metric,

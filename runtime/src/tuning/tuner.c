@@ -28,8 +28,8 @@ static hfta_status test(hfta_tuner *self) {
     status =
         hfta_tuner_place_judged(self, best * study->fold_count + fold, slot);
     if (status == HFTA_OK)
-      status = hfta_evaluate_dataset(self->instance, &self->test, self->losses,
-                                     self->metrics, NULL, NULL, &stopped);
+      status =
+          hfta_tuner_evaluate(self, &self->test, /*can_stop=*/false, &stopped);
     loss += self->losses[slot];
     metric += hfta_program_main_value(self->program, self->metrics, slot);
   }

@@ -3,6 +3,7 @@
 #ifndef HFTA_SRC_TUNING_TUNER_IMPL_H
 #define HFTA_SRC_TUNING_TUNER_IMPL_H
 
+#include "checkpoint/averages.h"
 #include "data/division.h"
 #include "data/feed.h"
 #include "instance/instance_impl.h"
@@ -42,6 +43,7 @@ typedef struct hfta_tuner {
   int64_t fold;
   hfta_dataset test;
   bool has_test;
+  hfta_averages averages; ///< open if optimizers average weights
   hfta_team team;
   hfta_progress progress;
   hfta_feed *feed;
@@ -75,6 +77,11 @@ hfta_status hfta_tuner_begin(hfta_tuner *self);
 /// Opens the data for the program that has the turn.
 hfta_status hfta_tuner_open_data(hfta_tuner *self);
 void hfta_tuner_close_data(hfta_tuner *self);
+
+/// Evaluates a data set into `losses` and `metrics`: the averages of weights,
+/// where optimizers keep them. With `can_stop`, the user may stop it.
+hfta_status hfta_tuner_evaluate(hfta_tuner *self, const hfta_dataset *dataset,
+                                bool can_stop, bool *stopped);
 
 /// Gives an array the turn: closes instance and data of the one that had it.
 hfta_status hfta_tuner_use_array(hfta_tuner *self, int64_t array);

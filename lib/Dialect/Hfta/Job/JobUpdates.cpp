@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/Job/JobUpdates.h"
 #include "Hfta/Dialect/Hfta/Job/Averages.h"
+#include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -35,6 +36,10 @@ std::string hfta::checkUpdates(const Job &job) {
   const AverageInfo *average = findAverage(job.average);
   if (!average)
     return "unknown average '" + job.average + "'";
+  if (const OptimizerInfo *optimizer = findAveragingOptimizer(job))
+    return ("'average' and the optimizer '" + optimizer->name +
+            "' exclude each other")
+        .str();
   for (const ParameterInfo &parameter : average->parameters)
     if (std::string name = (kAveragePrefix + parameter.name).str(); lacks(name))
       return "'average' needs the hyper-parameter '" + name + "'";

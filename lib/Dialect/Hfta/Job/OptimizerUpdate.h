@@ -146,6 +146,7 @@ ArrayRef<OptimizerInfo> getMomentumOptimizers();
 ArrayRef<OptimizerInfo> getAdaptiveOptimizers();
 ArrayRef<OptimizerInfo> getScaledOptimizers();
 ArrayRef<OptimizerInfo> getMatrixOptimizers();
+ArrayRef<OptimizerInfo> getScheduleFreeOptimizers();
 
 } // namespace mlir::hfta
 

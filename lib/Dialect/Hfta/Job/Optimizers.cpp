@@ -7,6 +7,7 @@
 // optimizer.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "OptimizerUpdate.h"
 
 using namespace mlir;
@@ -18,7 +19,8 @@ ArrayRef<OptimizerInfo> hfta::getOptimizers() {
     std::vector<OptimizerInfo> all;
     for (ArrayRef<OptimizerInfo> some :
          {getMomentumOptimizers(), getAdaptiveOptimizers(),
-          getScaledOptimizers(), getMatrixOptimizers()})
+          getScaledOptimizers(), getMatrixOptimizers(),
+          getScheduleFreeOptimizers()})
       llvm::append_range(all, some);
     return all;
   }();
@@ -96,6 +98,10 @@ OptimizerInfo::getScalars(ArrayRef<StringRef> given) const {
   return names;
 }
 
+bool OptimizerInfo::keepsAverage() const {
+  return findByName(states, kAverageOffsetState);
+}
+
 bool OptimizerInfo::hasOption(StringRef option) const {
   for (const ParameterInfo &parameter : parameters) {
     SmallVector<StringRef> words;
@@ -111,6 +117,14 @@ bool OptimizerInfo::hasOption(StringRef option) const {
 
 SmallVector<StringRef> hfta::getGivenOptions(const OptimizerKind &kind) {
   return SmallVector<StringRef>(kind.options.begin(), kind.options.end());
+}
+
+const OptimizerInfo *hfta::findAveragingOptimizer(const Job &job) {
+  for (const OptimizerKind &kind : job.optimizers)
+    if (const OptimizerInfo *info = findOptimizer(kind.name);
+        info && info->keepsAverage())
+      return info;
+  return nullptr;
 }
 
 const ParameterGroup *hfta::findOptimizerGroup(const Job &job,

@@ -2,6 +2,7 @@
 
 #include "command_line/trials/saved_trial.h"
 
+#include "checkpoint/averages.h"
 #include "command_line/jobs.h"
 #include "instance/instance_facts.h"
 #include "tuning/saved_study.h"
@@ -89,6 +90,7 @@ int hfta_load_trial(const hfta_invocation *invocation,
     status = find_run(saved.study, arguments, &run, error);
   if (status == HFTA_OK)
     status = hfta_trial_files_find(folder, saved.study, instance);
+  hfta_instance_add_offsets(instance);
   if (status == HFTA_OK)
     status = hfta_trial_files_load_judged(folder, saved.study, instance, run,
                                           copy, losses);

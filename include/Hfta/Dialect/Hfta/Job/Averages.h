@@ -27,6 +27,9 @@ struct AverageInfo {
 /// of the state that holds it.
 inline constexpr llvm::StringLiteral kAveragePrefix = "average_";
 inline constexpr llvm::StringLiteral kAverageState = "average";
+/// The name of the state of an optimizer that averages weights itself: what is
+/// added to the parameter to get the average.
+inline constexpr llvm::StringLiteral kAverageOffsetState = "average_offset";
 
 llvm::ArrayRef<AverageInfo> getAverages();
 /// Returns the kind of average of this name, or null.

@@ -57,6 +57,9 @@ struct OptimizerInfo {
   int64_t (*countProducts)(llvm::ArrayRef<int64_t> parameter,
                            llvm::ArrayRef<int64_t> outputAxes) = nullptr;
 
+  /// Returns whether the optimizer averages its weights itself, so that the
+  /// average is what is evaluated and exported (kAverageOffsetState).
+  bool keepsAverage() const;
   /// Returns whether this is a flag or an optional parameter.
   bool hasOption(llvm::StringRef option) const;
   /// Returns the states that exist if the flags and optional parameters `given`
@@ -81,6 +84,10 @@ const OptimizerInfo *findOptimizer(llvm::StringRef name);
 
 /// Returns the names of a kind's options.
 llvm::SmallVector<StringRef> getGivenOptions(const OptimizerKind &kind);
+
+/// Returns the first of a job's optimizers that averages its weights itself, or
+/// null.
+const OptimizerInfo *findAveragingOptimizer(const Job &job);
 
 /// Returns the last of a parameter's groups that has an optimizer of its own,
 /// or null. `groups` are indices into Job::groupsOfParameters, ascending.
