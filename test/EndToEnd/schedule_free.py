@@ -33,8 +33,9 @@ class Sgd:
     def find_steps(self, gradients, _):
         return [g + self.decay * y for g, y in zip(gradients, self.y)]
 
-    def update(self, step, rate, beta):
-        gradients = [2 * (y - t) for y, t in zip(self.y, find_targets(step))]
+    def update(self, step, rate, beta, skipped=0):
+        """Updates for the step-th time, with the gradient of the step after `skipped` more."""
+        gradients = [2 * (y - t) for y, t in zip(self.y, find_targets(skipped + step))]
         moves = self.find_steps(gradients, step)
         self.z = [z - rate * move for z, move in zip(self.z, moves)]
         self.largest = max(self.largest, rate)
@@ -307,6 +308,25 @@ def check_types(work):
         for loss in told["eval_loss"]:
             if f"{loss:.5g}" not in text:
                 fail(f"{name}: eval prints {text}, expected {loss}")
+    # Steps that are skipped, because gradients overflow, count neither for x nor for weights.
+    binary = work.compile("scaled", make_text(
+        "schedule_free_sgd(lr = 0.125, r = 1)", "  loss_scale 65536\n",
+        precision="f32, gradients = f16"))
+    log = work.folder / "scaled.jsonl"
+    folder = work.train(binary, "--every", "1", "--keep", "9", "--log", log)
+    tensors = read_tensors(checkpoint(folder, STEPS))
+    skipped = int(tensors["loss_scale/skipped_steps"][0])
+    if not 0 < skipped < STEPS - 1:
+        fail(f"{skipped} of {STEPS} steps are skipped")
+    expect_equal(read_weights(checkpoint(folder, 1)), (MATRIX + VECTOR,) * 2, "a skipped step")
+    rule = Sgd(r=1)
+    for step in range(1, STEPS - skipped + 1):
+        rule.update(step, 0.125, 0.9, skipped)
+    y, x = read_weights(checkpoint(folder, STEPS))
+    if not max(find_distance(y, rule.y), find_distance(x, rule.x)) < 2e-3:
+        fail(f"skipped steps: {x}, expected {rule.x}")
+    [epoch] = [event for event in read_log(log) if event["event"] == "epoch"]
+    expect_number(epoch["eval_loss"][0], find_loss(x), "loss after skipped steps", 1e-5)
     print("types: same")
 
 

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The weight of y is a share of x that lies between z and x, so both ends are
-/// left out: at 0 there would be no x in y, at 1 no z.
+/// Where y lies between z, at 0, and x, at 1. Both ends are left out: they are
+/// other methods, and at 1 the offset of x from y would no longer tell z.
 static constexpr NumberRange kBetweenZeroAndOne = {0, 1, false, false};
 static constexpr ParameterInfo kStepPower = {"r", NumberRange::nonNegative(),
                                              0};
@@ -118,8 +118,8 @@ ArrayRef<OptimizerInfo> hfta::getScheduleFreeOptimizers() {
        "`weight_decay` is an L2 penalty"},
       {"schedule_free_adamw", kAdamWParameters, kAdamWStates, /*usesStep=*/true,
        updateAdamW,
-       "the same with AdamW's steps, in which `beta1` takes the place of the "
-       "first moment; `weight_decay` is decoupled"},
+       "averages weights that move by AdamW's steps; these have no first "
+       "moment, whose place the average takes; `weight_decay` is decoupled"},
   };
   return kOptimizers;
 }
