@@ -154,10 +154,12 @@ TEST(Text, WidensSmallFloats) {
     double half = hfta_f64_from_f16(small), brain = hfta_f64_from_bf16(small);
     EXPECT_EQ(std::isnan(half), (bits & 0x7FFF) > 0x7C00);
     EXPECT_EQ(std::isnan(brain), (bits & 0x7FFF) > 0x7F80);
-    if (!std::isnan(half))
+    if (!std::isnan(half)) {
       ASSERT_EQ(hfta_f16_from_f64(half), small);
-    if (!std::isnan(brain))
+    }
+    if (!std::isnan(brain)) {
       ASSERT_EQ(hfta_bf16_from_f64(brain), small);
+    }
   }
   EXPECT_EQ(hfta_f64_from_f16(0x3555), 0.333251953125);
   EXPECT_EQ(hfta_f64_from_bf16(0xC049), -3.140625);
