@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Tests schedule-free optimizers: the parameter y and the average x equal the formulas in
 plain Python after each update; evaluations, best weights, exports and the scores of a search
-are those of x, and those of plain weights in copies and parameters with other optimizers.
-Needs only Python's standard library."""
+are those of x, and those of plain weights in copies and parameters with other optimizers. With
+--ranks, stages are on that many ranks instead, for which Open MPI's mpirun is needed. Needs
+only Python's standard library."""
 
 import array
 import sys
@@ -11,6 +12,7 @@ from averages import find_loss, find_targets, read_tensors
 from clips import MATRIX, VECTOR, make_file
 from harness import (REFERENCE, Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
                      make_blocks, read_log, read_safetensors, run)
+from mpirun import run_ranks
 from searches import expect_replays, read_trials, search, to_number
 
 sys.path[:0] = [str(REFERENCE)]
@@ -175,7 +177,8 @@ def check_groups(work):
     print("groups: same")
 
 
-PROGRAMS = "[schedule_free_sgd(lr = [0.125, 0.5]), adamw(lr = 0.1), schedule_free_adamw(lr = 0.1)]"
+PROGRAMS = ("[schedule_free_sgd(lr = [0.125, 0.5]), adamw(lr = 0.1), "
+            "schedule_free_adamw(lr = 0.1)]")
 ALONE = ("schedule_free_sgd(lr = 0.125)", "schedule_free_sgd(lr = 0.5)", "adamw(lr = 0.1)",
          "schedule_free_adamw(lr = 0.1)")
 
@@ -221,6 +224,28 @@ def check_programs(work):
         expect_equal(read_results(log), [{key: [value[copy]] for key, value in result.items()}
                                          for result in results], f"copy {copy} alone")
     print("programs: same")
+
+
+def check_ranks(work, ranks):
+    """Several ranks evaluate the same averages, keep the same ones as best weights, and load
+    them."""
+    steps = 4 * STEPS
+    text = make_text(PROGRAMS, "  keep best\n", steps, "f32")
+    binary = work.compile("one", text)
+    log = work.folder / "one.jsonl"
+    expected = checkpoint(work.train(binary, "--log", log), steps)
+    results = read_results(log)
+    stages = work.compile("stages", text, '--pipeline=cuts = ["first"], replicas = [1, 1]')
+    folder, log = work.folder / "ranks-checkpoints", work.folder / "ranks.jsonl"
+    run_ranks(ranks, stages, "train", "--data", work.folder, "--checkpoint", folder,
+              "--no-progress", "--log", log)
+    expect_equal(read_results(log), results, "ranks: evaluations")
+    for path in sorted(expected.glob("*-000?.safetensors")):
+        expect_equal((checkpoint(folder, steps) / path.name).read_bytes(), path.read_bytes(),
+                     f"ranks: {path.name}")
+    command = ["eval", "--data", work.folder, "--checkpoint", folder]
+    expect_equal(run_ranks(ranks, stages, *command), run(binary, *command), "ranks: eval")
+    print("ranks: same")
 
 
 def check_best(work):
@@ -355,11 +380,14 @@ def check_search(work):
 
 
 def main():
-    work = Work(__doc__)
+    work = Work(__doc__, more=["--ranks"])
     (work.folder / "model.onnx").write_bytes(make_file())
     rows = [-t for step in range(1, STEPS + 1) for t in find_targets(step)]
     write_npy(work.folder / "x.npy", "<f4", rows, (STEPS, 16))
     write_npy(work.folder / "one.npy", "<f4", rows[:16], (1, 16))
+    if work.options.ranks:
+        check_ranks(work, int(work.options.ranks))
+        return
     for check in (check_formulas, check_groups, check_programs, check_best, check_uses,
                   check_types, check_search):
         check(work)
