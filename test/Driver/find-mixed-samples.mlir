@@ -678,3 +678,22 @@ module attributes {hfta.job = #job} {
     }
   }
 }
+
+// -----
+
+// Each sequence is one sample, and its loss stays that sample's.
+// CHECK: module attributes
+// CHECK-NOT: mixed_by
+// CHECK: hfta.model
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizers = [{name = "sgd"}],
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<4x5x3xf32>, %l: tensor<4x2xi64>, %n: tensor<4xi64>) -> tensor<4xf32> {
+      %y, %g = hfta.ctc_loss %x, %l, %n {blank = 0 : i64} : tensor<4x5x3xf32>, tensor<4x2xi64>, tensor<4xi64>
+      return %y : tensor<4xf32>
+    }
+  }
+}

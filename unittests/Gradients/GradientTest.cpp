@@ -297,6 +297,17 @@ std::vector<OpCase> normalizationCases() {
   return cases;
 }
 
+/// Labels have up to 3 elements, which may be equal neighbours, so that each
+/// has an alignment to 7 steps.
+std::vector<OpCase> sequenceCases() {
+  return {{"ctc_loss",
+           "func.func @f(%x: tensor<4x7x5xf64>, %l: tensor<4x3xi64>, %n: "
+           "tensor<4xi64>) -> tensor<4xf64> {\n"
+           "  %0, %1 = hfta.ctc_loss %x, %l, %n {blank = 4 : i64} : "
+           "tensor<4x7x5xf64>, tensor<4x3xi64>, tensor<4xi64>\n"
+           "  return %0 : tensor<4xf64>\n}"}};
+}
+
 //===----------------------------------------------------------------------===//
 // The check
 //===----------------------------------------------------------------------===//
@@ -381,13 +392,15 @@ INSTANTIATE_TEST_SUITE_P(Pooling, GradientTest,
                          testing::ValuesIn(poolingCases()), printName);
 INSTANTIATE_TEST_SUITE_P(Normalization, GradientTest,
                          testing::ValuesIn(normalizationCases()), printName);
+INSTANTIATE_TEST_SUITE_P(Sequences, GradientTest,
+                         testing::ValuesIn(sequenceCases()), printName);
 
 /// Checks that each op with a derivative occurs in a case above.
 TEST(Gradients, EveryDifferentiableOpIsCompared) {
   std::string texts;
   for (const std::vector<OpCase> &cases :
        {elementwiseCases(), shapeCases(), contractionCases(), poolingCases(),
-        normalizationCases()})
+        normalizationCases(), sequenceCases()})
     for (const OpCase &entry : cases)
       texts += entry.function;
   DialectRegistry registry;

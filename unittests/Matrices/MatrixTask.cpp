@@ -19,7 +19,7 @@ static std::string getType(const MatrixTask::Variable &variable,
 static std::string writeModule(const std::string &op,
                                ArrayRef<MatrixTask::Variable> operands,
                                ArrayRef<MatrixTask::Variable> results,
-                               int64_t copies) {
+                               int64_t copies, const std::string &attributes) {
   std::string text, reads, writes, names, types;
   for (const MatrixTask::Variable &operand : operands) {
     std::string type = getType(operand, copies);
@@ -41,15 +41,18 @@ static std::string writeModule(const std::string &op,
          "func.func @\"task/infer\"() attributes {hfta.task = "
          "#hfta.task<infer, -1>} {\n" +
          reads + "%results:" + std::to_string(results.size()) + " = hfta." +
-         op + " " + names + " : " + types + "\n" + writes + "return\n}\n";
+         op + " " + names + " " + attributes + " : " + types + "\n" + writes +
+         "return\n}\n";
 }
 
-std::unique_ptr<MatrixTask> MatrixTask::compile(
-    const std::string &op, const std::vector<Variable> &operands,
-    const std::vector<Variable> &results, int64_t copies, int threads) {
+std::unique_ptr<MatrixTask>
+MatrixTask::compile(const std::string &op,
+                    const std::vector<Variable> &operands,
+                    const std::vector<Variable> &results, int64_t copies,
+                    int threads, const std::string &attributes) {
   std::unique_ptr<MatrixTask> task(new MatrixTask);
   task->program = JitProgram::compile(
-      writeModule(op, operands, results, copies), copies, threads);
+      writeModule(op, operands, results, copies, attributes), copies, threads);
   return task->program ? std::move(task) : nullptr;
 }
 

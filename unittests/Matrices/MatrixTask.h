@@ -23,13 +23,13 @@ public:
     bool isArrayed = true;
   };
 
-  /// Compiles a program for the op named `op`, such as "spd_inverse", and this
-  /// number of copies. Emits diagnostics and returns null if it doesn't
-  /// compile.
+  /// Compiles a program for the op named `op`, such as "spd_inverse", with
+  /// `attributes` in braces, and this number of copies. Emits diagnostics and
+  /// returns null if it doesn't compile.
   static std::unique_ptr<MatrixTask>
   compile(const std::string &op, const std::vector<Variable> &operands,
-          const std::vector<Variable> &results, int64_t copies,
-          int threads = 2);
+          const std::vector<Variable> &results, int64_t copies, int threads = 2,
+          const std::string &attributes = "");
   ~MatrixTask();
 
   void run();

@@ -487,9 +487,9 @@ def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"
 def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower kernels that are one algorithm on matrices to loops on memory";
   let description = [{
-    A kernel that is one op on matrices (`AloneTrait`) becomes a function of
+    A kernel that is one op on matrices, or on sequences (`AloneTrait`), becomes a function of
     memory, as by `hfta-distribute-kernels`, and the algorithm's loops over
-    vectors. Each matrix is a work item. The algorithm and the order of its sums
+    vectors. Each matrix, or sequence, is a work item. The algorithm and the order of its sums
     depend only on the size of a matrix, on every target; the code doesn't grow
     with it. These sums state no order, as no later pass reorders loops.
 

@@ -1,6 +1,7 @@
 //===- HftaToLinalg.cpp - hfta to linalg, tensor, arith, math -------------===//
 
 #include "Hfta/Conversion/HftaToLinalg.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Target/Target.h"
 #include "LoweringUtils.h"
 
@@ -161,9 +162,9 @@ struct ConvertHftaToLinalgPass
                            math::MathDialect, scf::SCFDialect,
                            tensor::TensorDialect>();
     target.addIllegalDialect<HftaDialect>();
-    // An op on whole matrices is the only op of its kernel and becomes loops in
-    // hfta-matrices-to-loops.
-    target.addLegalOp<SpdInverseOp, SymmetricEigenOp>();
+    // An op on whole matrices or sequences is the only op of its kernel and
+    // becomes loops in hfta-matrices-to-loops.
+    target.addLegalOp<SpdInverseOp, SymmetricEigenOp, CtcLossOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());
     });

@@ -1,5 +1,6 @@
 //===- SampleRules.cpp - How ops pass on the samples of values ------------===//
 
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Samples/SampleTracker.h"
 
@@ -372,6 +373,24 @@ SampleState SampleTracker::throughActivation(ActivationOpInterface op) {
   return merge(*op, given, countElements(result));
 }
 
+/// Follows an op whose operands and results have one sequence for each element
+/// of axis 0.
+SampleState SampleTracker::throughSequences(Operation &op) {
+  Value result = op.getResult(0);
+  SmallVector<SampleState> given;
+  for (Value operand : op.getOperands()) {
+    const SampleState &state = find(operand);
+    std::optional<AxisSamples> from = findAxis(operand);
+    if (!state.isSpread())
+      given.push_back(state);
+    else if (from && from->axis == 0)
+      given.push_back(putAlong(op, operand, result, 0, from->samples));
+    else
+      given.push_back(SampleState::makeUnknown());
+  }
+  return merge(op, given, countElements(result));
+}
+
 //===----------------------------------------------------------------------===//
 // All ops
 //===----------------------------------------------------------------------===//
@@ -401,5 +420,6 @@ SampleState SampleTracker::throughOp(Operation &op) {
       })
       .Case([&](ReduceOp reduce) { return throughReduce(reduce); })
       .Case([&](ContractOp contract) { return throughContract(contract); })
+      .Case([&](CtcLossOp) { return throughSequences(op); })
       .Default([](Operation *) { return SampleState::makeUnknown(); });
 }

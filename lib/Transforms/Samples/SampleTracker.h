@@ -131,6 +131,7 @@ private:
   SampleState throughScatter(Operation &op, Value updates, Value indices,
                              int64_t along);
   SampleState throughActivation(ActivationOpInterface op);
+  SampleState throughSequences(Operation &op);
   SampleState throughChannels(Operation &op, Value input,
                               const AxisSamples &from);
 

@@ -84,16 +84,19 @@ static int64_t countLanes(Operation *op) {
 }
 
 static LogicalResult emit(LoopBuilder &builder, Operation *op,
-                          ArrayRef<MatrixKernel> lanes) {
+                          ArrayRef<MatrixKernel> lanes, bool usesLanes) {
   if (auto inverse = dyn_cast<SpdInverseOp>(op))
     return emitInverse(builder, inverse, lanes), success();
   if (auto eigen = dyn_cast<SymmetricEigenOp>(op))
     return emitEigen(builder, eigen, lanes.front()), success();
+  if (auto loss = dyn_cast<CtcLossOp>(op))
+    return emitCtcLoss(builder, loss, lanes.front(), usesLanes), success();
   return op->emitOpError("has no lowering to loops");
 }
 
 static LogicalResult lower(func::FuncOp function, Operation *op,
-                           int64_t count) {
+                           bool usesLanes) {
+  int64_t count = usesLanes ? countLanes(op) : 1;
   Block &body = function.getBody().front();
   int64_t matrices =
       cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(0);
@@ -101,7 +104,7 @@ static LogicalResult lower(func::FuncOp function, Operation *op,
   body.getTerminator()->eraseOperands(0,
                                       body.getTerminator()->getNumOperands());
   LoopBuilder builder(op->getLoc(), op);
-  if (failed(emit(builder, op, lanes)))
+  if (failed(emit(builder, op, lanes, usesLanes)))
     return failure();
   op->erase();
   function.setType(
@@ -130,7 +133,7 @@ struct MatricesToLoopsPass
         op.emitOpError("must be all of its kernel");
         return signalPassFailure();
       }
-      if (failed(lower(function, &op, usesLanes ? countLanes(&op) : 1)))
+      if (failed(lower(function, &op, usesLanes)))
         signalPassFailure();
       return;
     }

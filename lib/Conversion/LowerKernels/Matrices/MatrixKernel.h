@@ -3,7 +3,7 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_MATRIXKERNEL_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_MATRIXKERNEL_H
 
-#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Matrices/LoopBuilder.h"
 
 namespace mlir::hfta {
@@ -26,6 +26,12 @@ void emitInverse(LoopBuilder &builder, SpdInverseOp op,
 /// results, as its operands have become memory already.
 void emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
                const MatrixKernel &kernel);
+/// Emits the loss of one sequence and, unless the gradient's memory isn't an
+/// argument of the kernel, its gradient. Uses only the types of the op's
+/// results. `usesLanes`: vectors hold neighbouring states of alignments, else
+/// they have one element.
+void emitCtcLoss(LoopBuilder &builder, CtcLossOp op, const MatrixKernel &kernel,
+                 bool usesLanes);
 
 } // namespace mlir::hfta
 

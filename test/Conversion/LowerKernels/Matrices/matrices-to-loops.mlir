@@ -51,3 +51,35 @@ func.func private @eigen(%f: tensor<2x36xf64>, %s: tensor<2x8x8xf64>) -> (tensor
   %basis, %values = hfta.symmetric_eigen %f, %s : tensor<2x36xf64>, tensor<2x8x8xf64>
   return %basis, %values : tensor<2x8x8xf64>, tensor<2x8xf64>
 }
+
+// -----
+
+// Each sequence is a work item. Loops go over steps and, in vectors, over states.
+// CHECK-LABEL: func.func private @ctc(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<3x50x27xf32>, %[[L:[^ ,:]+]]: memref<3x10xi64>, %[[N:[^ ,:]+]]: memref<3xi64>, %[[T:[^ ,:]+]]: memref<3xi32>, %[[LOSSES:[^ ,:]+]]: memref<3xf32>, %[[GRADIENT:[^ ,:]+]]: memref<3x50x27xf32>, %[[ITEM:[^ ,:]+]]: index, %{{.*}}: memref<?xi8>) attributes {hfta.items = 3 : i64, hfta.kernel}
+// CHECK: memref.load %[[T]][%[[ITEM]]]
+// CHECK: memref.load %[[N]][%[[ITEM]]]
+// CHECK: memref.load %[[L]][%[[ITEM]], %{{.*}}]
+// CHECK: memref.load %[[X]][%[[ITEM]], %{{.*}}, %{{.*}}]
+// CHECK: math.exp %{{.*}} : vector<16xf32>
+// CHECK: memref.store %{{.*}}, %[[LOSSES]][%[[ITEM]]]
+// CHECK: memref.store %{{.*}}, %[[GRADIENT]][%[[ITEM]], %{{.*}}, %{{.*}}]
+func.func private @ctc(%x: tensor<3x50x27xf32>, %l: tensor<3x10xi64>, %n: tensor<3xi64>, %t: tensor<3xi32>)
+    -> (tensor<3xf32>, tensor<3x50x27xf32>) attributes {hfta.kernel, hfta.ties = array<i64: -1, -1>} {
+  %losses, %gradient = hfta.ctc_loss %x, %l, %n, %t {blank = 0 : i64} : tensor<3x50x27xf32>, tensor<3x10xi64>, tensor<3xi64>, tensor<3xi32>
+  return %losses, %gradient : tensor<3xf32>, tensor<3x50x27xf32>
+}
+
+// -----
+
+// An evaluation doesn't compute the gradient. Narrow types are computed in f32.
+// CHECK-LABEL: func.func private @ctc_alone(
+// CHECK: arith.extf %{{.*}} : bf16 to f32
+// CHECK: arith.truncf
+// CHECK-NOT: memref.store %{{.*}} : memref<2x4x3xbf16>
+// CHECK: return
+func.func private @ctc_alone(%x: tensor<2x4x3xbf16>, %l: tensor<2x1xi64>, %n: tensor<2xi64>) -> tensor<2xbf16>
+    attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %losses, %gradient = hfta.ctc_loss %x, %l, %n {blank = 2 : i64} : tensor<2x4x3xbf16>, tensor<2x1xi64>, tensor<2xi64>
+  return %losses : tensor<2xbf16>
+}

@@ -1,4 +1,4 @@
-//===- HftaGradientOps.h - Where gradients end ------------------*- C++ -*-===//
+//===- HftaGradientOps.h - Where gradients end or begin ---------*- C++ -*-===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_HFTAGRADIENTOPS_H
 #define HFTA_DIALECT_HFTA_IR_HFTAGRADIENTOPS_H
