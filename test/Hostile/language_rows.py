@@ -180,6 +180,10 @@ def make_number_rows():
             ("a third power of margins", "multi_margin(net, label, p = 3)", "'p'", "3"),
             ("a temperature of 0", "info_nce(net, net, temperature = 0)",
              "'temperature'", "got 0"),
+            ("sequences without steps", "ctc(net, label)", "[16, 4]", "sequences"),
+            ("a blank that is text", 'ctc(net, label, blank = "x")', "'blank'"),
+            ("an infinity that is a number", "ctc(net, label, zero_infinity = 2)",
+             "'zero_infinity'"),
             ("a variance that is text", 'gaussian(net, 0, "x")', "'variance'"),
             ("a variance of classes", "gaussian(net, 0, label)", "[16, 4]", "[16]"),
             ("vectors that are no output", "triplet(net, net.x, net.output)",
@@ -232,6 +236,16 @@ def make_number_rows():
     yield change("a weighted loss before kfac", LOSS,
                  "2 * mse(net, 0)\n  precondition kfac", 1, "a loss of one term",
                  place="job.hfta:15:")
+    sequences = [("f32[batch, 8]", "f32[batch, 5, 8]"), ("f32[8]", "f32[5, 8]"),
+                 ("label: u8", "label: u8[3]"), (LOSS, "ctc(net, label{})")]
+    for name, arguments, *texts in (
+            ("a blank between classes", ", blank = 2", "'blank' is 2", "of 4 classes"),
+            ("a blank that is no class", ", blank = 4", "'blank' is 4"),
+            ("steps that are no axis", ", axis = 0", "no axis 0"),
+            ("lengths of steps that are labels", ", label", "'input_length'", "[16, 3]"),
+            ("a length that is a number", ", label_length = 3", "'label_length'",
+             "whole numbers")):
+        yield replace(name, sequences, arguments, 1, *texts)
     cut = ("batch = 16", "batch = 16\n  micro_batches 2")
     yield row("vectors of a batch that is cut", GOOD.replace(
         LOSS, "info_nce(net, net)").replace(*cut), 3,

@@ -2,6 +2,7 @@
 """Losses and their gradients with respect to scores, computed with Python's floats. As a
 script, with a Python that has torch, compares them with PyTorch's losses and gradients."""
 
+import itertools
 import math
 
 
@@ -187,6 +188,36 @@ def info_nce(rows, temperature):
     return loss, found
 
 
+def join(alignment, blank):
+    """Returns the label of an alignment: equal neighbours are one, and blanks none."""
+    return [own for own, _ in itertools.groupby(alignment) if own != blank]
+
+
+def ctc(scores, label, blank=0, steps=None, zero_infinity=False):
+    """Returns connectionist temporal classification's loss by the label's length, its
+    gradient with respect to the rows of scores, and 1, from all alignments one by one. Of
+    the rows, the first ones count, by default all."""
+    classes, own = range(len(scores[0])), scores[:steps]
+    logs = [find_log_softmax(row) for row in own]
+    total, shares = 0.0, [[0.0 for _ in row] for row in scores]
+    for alignment in itertools.product(classes, repeat=len(own)):
+        if join(alignment, blank) != list(label):
+            continue
+        share = math.exp(sum(row[one] for row, one in zip(logs, alignment)))
+        total += share
+        for step, one in enumerate(alignment):
+            shares[step][one] += share
+    length = max(len(label), 1)
+    if not total:
+        return ((0.0, [0.0 for row in scores for _ in row], 1) if zero_infinity
+                else (math.inf, [math.nan for row in scores for _ in row], 1))
+    slopes = [[0.0 for _ in row] for row in scores]
+    for step, row in enumerate(logs):
+        for one in classes:
+            slopes[step][one] = (math.exp(row[one]) - shares[step][one] / total) / length
+    return -math.log(total) / length, sum(slopes, []), 1
+
+
 def weigh(element, weight):
     """Returns an element's loss with a weight: the mean divides by the sum of weights."""
     loss, slopes, divisor = element
@@ -253,7 +284,32 @@ def compare_with_torch():
         good &= compare(f"huber, delta {delta}",
                         functional.huber_loss(scores, binary, delta=delta),
                         [huber(*row, delta) for row in rows])
+    good &= compare_ctc_with_torch(scores)
     return compare_others_with_torch(compare, scores, binary, classes, weights) and good
+
+
+def compare_ctc_with_torch(scores):
+    import torch
+    from torch.nn import functional
+    labels, lengths, good = [[1, 2, 2], [3, 0, 0], [4, 4, 4]], [3, 1, 2], True
+    for zero_infinity in (False, True):
+        # With `zero_infinity`, the last label doesn't fit into its steps.
+        steps = [5, 4, 2 if zero_infinity else 3]
+        rows = scores[:15].reshape(3, 5, 5)
+        scores.grad = None
+        theirs = functional.ctc_loss(
+            rows.log_softmax(-1).transpose(0, 1), torch.tensor(labels), torch.tensor(steps),
+            torch.tensor(lengths), zero_infinity=zero_infinity)
+        theirs.backward()
+        loss, slopes = find_mean([
+            ctc(row, label[:length], 0, own, zero_infinity)
+            for row, label, length, own in zip(rows.tolist(), labels, lengths, steps)])
+        difference = (scores.grad[:15].flatten()
+                      - torch.tensor(sum(slopes, []), dtype=torch.float64)).abs().max()
+        same = abs(loss - theirs.item()) < 1e-12 and difference < 1e-12
+        print(f"{'equal' if same else 'DIFFERENT'}: ctc, zero_infinity {zero_infinity}")
+        good &= same
+    return good
 
 
 def compare_others_with_torch(compare, scores, binary, classes, weights):

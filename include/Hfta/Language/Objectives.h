@@ -141,6 +141,12 @@ struct Loss {
   Value drawnLosses;
 };
 
+/// The whole numbers that a field may hold: `count` numbers from `first` on,
+/// and `ignored`.
+struct FieldRange {
+  int64_t first, count, ignored;
+};
+
 /// A loss of the job language.
 struct LossInfo {
   llvm::StringLiteral name;
@@ -168,6 +174,12 @@ struct LossInfo {
   /// The name of the argument after the output; empty: there is none, and the
   /// label is the number 0.
   llvm::StringLiteral labelName = "label";
+  /// Returns what the argument `name`, the label or a tensor, may hold;
+  /// nothing: any numbers. Null: only class numbers have a range, and it
+  /// follows from the classes.
+  std::optional<FieldRange> (*limit)(const ObjectiveArguments &arguments,
+                                     ObjectiveTypes types,
+                                     llvm::StringRef name) = nullptr;
 
   LabelKind getLabelKind(const ObjectiveArguments &arguments,
                          ObjectiveTypes types) const {

@@ -66,12 +66,24 @@ void JobBuilder::limitFieldAfter(ArrayRef<PrepareStep> steps, unsigned index,
   limits = {most - least, least, ignored};
 }
 
-/// Limits labels to the classes along the output's axis.
-void JobBuilder::limitLabels(unsigned index,
-                             const ObjectiveArguments &arguments,
-                             RankedTensorType output) {
-  int64_t classes = output.getDimSize(*findAxis(output, arguments.getAxis()));
-  limitField(index, 0, classes, getIgnoredClass(arguments));
+/// Limits a field that is the label of a loss, or another tensor that it takes,
+/// to what the loss says, and class numbers to the classes along the output's
+/// axis.
+void JobBuilder::limitOperand(unsigned index, const LossInfo &loss,
+                              llvm::StringRef name,
+                              const ObjectiveArguments &arguments,
+                              ObjectiveTypes types) {
+  std::optional<FieldRange> range;
+  if (loss.limit)
+    range = loss.limit(arguments, types, name);
+  else if (name == loss.labelName &&
+           loss.getLabelKind(arguments, types) == LabelKind::classNumbers)
+    range = {
+        0,
+        types.output.getDimSize(*findAxis(types.output, arguments.getAxis())),
+        getIgnoredClass(arguments)};
+  if (range)
+    limitField(index, range->first, range->count, range->ignored);
 }
 
 /// Returns the gathers that use an input's elements as indices, which ops in

@@ -145,8 +145,8 @@ private:
   // FieldLimits.cpp: the ranges of integers that fields may have.
   void limitField(unsigned index, int64_t first, int64_t count,
                   int64_t ignored);
-  void limitLabels(unsigned index, const ObjectiveArguments &arguments,
-                   RankedTensorType output);
+  void limitOperand(unsigned index, const LossInfo &loss, llvm::StringRef name,
+                    const ObjectiveArguments &arguments, ObjectiveTypes types);
   void limitFieldAfter(ArrayRef<PrepareStep> steps, unsigned index,
                        int64_t first, int64_t count, int64_t ignored);
   void limitOneHot();

@@ -301,21 +301,25 @@ std::optional<Loss> JobBuilder::buildLossOf(const ObjectiveInfo &objective,
     return std::nullopt;
   const LossInfo &loss = *findLoss(objective.name);
   ObjectiveArguments arguments = objective.arguments;
+  SmallVector<std::pair<StringRef, unsigned>> fields;
+  if (target.label.field)
+    fields.emplace_back(loss.labelName, *target.label.field);
   for (const auto &[name, tensor] : objective.tensors) {
     std::optional<Operand> operand =
         findOperand(tensor, target.output, values, tensors);
     if (!operand)
       return std::nullopt;
     arguments.setTensor(name, operand->value);
+    if (operand->field)
+      fields.emplace_back(name, *operand->field);
   }
   ObjectiveOperands operands = {tensors, arguments, target.output,
                                 target.label.value};
   ObjectiveTypes types = operands.getTypes();
   if (!checkLoss(objective, loss, arguments, target, types))
     return std::nullopt;
-  if (loss.getLabelKind(arguments, types) == LabelKind::classNumbers &&
-      target.label.field)
-    limitLabels(*target.label.field, objective.arguments, types.output);
+  for (const auto &[name, field] : fields)
+    limitOperand(field, loss, name, arguments, types);
   for (const auto &[argument, name] : objective.numbers)
     arguments.set(
         argument,

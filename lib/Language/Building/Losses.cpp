@@ -3,6 +3,7 @@
 #include "Building/ClassLosses.h"
 #include "Building/MarginLosses.h"
 #include "Building/ObjectiveBuilding.h"
+#include "Building/SequenceLosses.h"
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 #include <cfloat>
@@ -306,6 +307,18 @@ static constexpr ObjectiveParameter kInfoNce[] = {
     {kTemperatureArgument, Kind::number, NumberRange::positive(), "0.07"}};
 
 //===----------------------------------------------------------------------===//
+// Losses of sequences
+//===----------------------------------------------------------------------===//
+
+static constexpr ObjectiveParameter kCtc[] = {
+    {kInputLengthArgument, Kind::tensor, {}, "all steps"},
+    {kLabelLengthArgument, Kind::tensor, {}, "all elements"},
+    {kBlankArgument, Kind::integer, NumberRange::whole(0, INT32_MAX), "0"},
+    {kZeroInfinityArgument, Kind::flag, {}, "false"},
+    kAxis,
+    kIgnoreIndex};
+
+//===----------------------------------------------------------------------===//
 // The table of losses
 //===----------------------------------------------------------------------===//
 
@@ -446,6 +459,12 @@ static constexpr LossInfo kLosses[] = {
      "whose gradient isn't followed",
      "class numbers", classifyClassNumbers, checkPolicyGradient,
      buildPolicyGradient, /*draws=*/false},
+    {"ctc", kCtc,
+     "connectionist temporal classification: the negative logarithm of the sum "
+     "of the probabilities of all alignments of the label to the steps of the "
+     "output, divided by the label's length; outputs are logits along `axis`",
+     "a list of class numbers for each sample", classifyClassNumbers, checkCtc,
+     buildCtc, /*draws=*/false, "label", limitCtc},
     {"orthogonality",
      {},
      "Frobenius norm of A Aᵀ - 1, where A is the matrix that the output has "
