@@ -149,9 +149,17 @@ bool JobBuilder::checkDraw() {
                       "leave out one of both");
     return false;
   }
+  // A loss takes lengths besides its label, which are no classes.
+  auto isTensor = [&](llvm::StringRef name) {
+    return llvm::any_of(info.terms, [&](const LossTermInfo &term) {
+      return llvm::any_of(term.loss.tensors, [&](const auto &tensor) {
+        return tensor.second.named.name == name;
+      });
+    });
+  };
   llvm::SmallVector<llvm::StringRef> found;
   for (const auto &[field, data] : llvm::zip_equal(info.fields, info.job.data))
-    if (!data.classes.empty() &&
+    if (!data.classes.empty() && !isTensor(field.name) &&
         llvm::all_of(field.shape, [](int64_t size) { return size == 1; }))
       found.push_back(field.name);
   if (found.size() == 1)

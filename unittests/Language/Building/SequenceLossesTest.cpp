@@ -73,6 +73,17 @@ TEST(SequenceLosses, Lengths) {
             "a field with one number for each sample");
 }
 
+/// Lengths have a range, as class numbers do, but samples aren't drawn by them.
+TEST(SequenceLosses, DrawnByClasses) {
+  std::string job = makeJob("ctc(net, label, steps)");
+  std::string clause = "batch = 8";
+  job.insert(job.find(clause) + clause.size(), ", draw = balanced");
+  EXPECT_EQ(findError(job),
+            "no field has a class number for each sample; the label of the "
+            "loss is one, if it has one number a sample and no arithmetic but "
+            "adding whole numbers");
+}
+
 /// Returns the limits of a field: how many numbers, the first one, and the one
 /// that is ignored.
 static std::vector<int64_t> findLimits(const std::string &loss, size_t field) {
