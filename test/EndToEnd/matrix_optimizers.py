@@ -36,6 +36,8 @@ COPIES = [
     ("normuon", {"lr": 0.1}),
     ("normuon", {"lr": 0.05, "beta2": 0.5, "weight_decay": 0.3, "scale": "rms_to_rms",
                  "coefficients": "quintic", "nesterov": False}),
+    ("muon", {"lr": 0.1, "iteration": "gram", "coefficients": "quintic"}),
+    ("normuon", {"lr": 0.05, "iteration": "gram"}),
 ]
 
 
@@ -64,7 +66,8 @@ def orthogonalize(x, steps):
 
 
 def update(optimizer, w, g, state, lr, momentum=0.95, beta2=0.95, weight_decay=None, eps=1e-7,
-           nesterov=True, scale="original", coefficients="simple"):
+           nesterov=True, scale="original", coefficients="simple", iteration="direct"):
+    del iteration  # It changes the order of computations alone.
     if weight_decay is None:
         weight_decay = 0.1 if optimizer == "muon" else 0.0
     rows, columns = len(w), len(w[0])

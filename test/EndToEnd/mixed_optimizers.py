@@ -41,6 +41,12 @@ AVERAGING = ["schedule_free_sgd(lr = 0.5)", "adamw(lr = 1e-2)",
              "schedule_free_adamw(lr = 1e-2, weight_decay = 0.1)",
              "schedule_free_sgd(lr = 0.1, momentum = 0.5, r = 1)"]
 OF_GROUP = CLAUSES + "  group biases, optimizer = schedule_free_adamw(lr = 0.05)\n"
+# Optimizers with factors, which are decomposed in different steps.
+KRONECKER = ["soap(lr = 1e-2, every = 2)",
+             "shampoo(lr = 1e-2, every = 3, eps = 1e-6, graft = adam)",
+             "soap(lr = 2e-2, every = 1)", "adamw(lr = 1e-2)",
+             "kl_shampoo(lr = 1e-2, every = 2, eps = 1e-4)"]
+WARMED = "  seed 3\n  micro_batches 4, groups = 2\n  schedule cosine(warmup = 4)\n"
 # The sets of copies: the optimizers and the clauses of the array, and those of each copy.
 SETS = {
     "kinds": ([f"[{', '.join(OPTIMIZERS)}]", CLAUSES],
@@ -50,6 +56,8 @@ SETS = {
               for optimizer in ("adamw(lr = 1e-2)", "sgd(lr = 0.1)") for rate in RATES]),
     "averaging": ([f"[{', '.join(AVERAGING)}]", OF_GROUP],
                   [[optimizer, OF_GROUP] for optimizer in AVERAGING]),
+    "kronecker": ([f"[{', '.join(KRONECKER)}]", WARMED],
+                  [[optimizer, WARMED] for optimizer in KRONECKER]),
 }
 
 # Flags of hftac by kind; None: a memory budget.
@@ -137,7 +145,8 @@ class Check:
         folder = self.train(self.work.compile(kind, self.text, *flags))
         # A GPU adds up norms in another order than a processor.
         of_norms = [copy for copy, (optimizer, clauses) in enumerate(self.alone)
-                    if kind == "gpu" and (optimizer.startswith(("lamb", "adafactor")) or
+                    if kind == "gpu" and (optimizer.startswith(("lamb", "adafactor", "soap",
+                                                                "shampoo", "kl_shampoo")) or
                                           "muon" in clauses)]
         for copy in of_norms:
             self.expect_alone(copy, folder, *flags)

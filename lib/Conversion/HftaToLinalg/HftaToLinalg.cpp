@@ -164,7 +164,8 @@ struct ConvertHftaToLinalgPass
     target.addIllegalDialect<HftaDialect>();
     // An op on whole matrices or sequences is the only op of its kernel and
     // becomes loops in hfta-matrices-to-loops.
-    target.addLegalOp<SpdInverseOp, SymmetricEigenOp, CtcLossOp>();
+    target.addLegalOp<SpdInverseOp, SymmetricEigenOp, OrthogonalIterationOp,
+                      CtcLossOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());
     });

@@ -81,7 +81,7 @@ private:
       bool isUsed = own ? own->optimizer == number
                         : !info.job.getCopiesOfOptimizer(number).empty();
       if (!ok || !isUsed || shape.size() >= 2 ||
-          !findOptimizer(kind.name)->takesMatrices)
+          findOptimizer(kind.name)->matrixUse != MatrixUse::only)
         continue;
       ok = false;
       size_t group = own ? own - info.job.groupsOfParameters.data() : 0;
@@ -119,7 +119,7 @@ private:
 /// a group names matches some parameters.
 bool JobBuilder::chooseGroups(ModuleOp module) {
   auto takesMatrices = [](const OptimizerKind &kind) {
-    return findOptimizer(kind.name)->takesMatrices;
+    return findOptimizer(kind.name)->matrixUse != MatrixUse::none;
   };
   // A job's optimizers include those of its groups.
   bool needsOutputs = info.job.clipsAdaptively() ||

@@ -148,7 +148,8 @@ void KfacTasks::decompose(const KfacFactor &factor) {
     return;
   auto eigen = SymmetricEigenOp::create(
       builder, tasks.getLoc(),
-      read(factor.mean).reshape(factor.getPackedShape()), getBasis(factor));
+      read(factor.mean).reshape(factor.getPackedShape()), getBasis(factor),
+      /*due=*/Value());
   auto keep = [&](Value value, VariableOp variable) {
     write(wrap(value).reshape(variable.getTensorType().getShape()), variable);
   };

@@ -359,7 +359,8 @@ private:
     SmallVector<VariableOp> states;
     SmallVector<Value> inputs = {parameter, gradient};
     for (const OptimizerState *state :
-         optimizer.getStates(given, variable.getTensorType().getShape())) {
+         optimizer.getStates(given, variable.getTensorType().getShape(),
+                             getOutputAxes(variable))) {
       states.push_back(getState(*state));
       inputs.push_back(readState(*state, states.back()));
     }
@@ -367,7 +368,7 @@ private:
       inputs.push_back(readScalar(name));
     DenseI64ArrayAttr outputAxes;
     ArrayRef<int64_t> axes = getOutputAxes(variable);
-    if (optimizer.takesMatrices && !axes.empty())
+    if (optimizer.matrixUse != MatrixUse::none && !axes.empty())
       outputAxes = builder.getDenseI64ArrayAttr(axes);
     auto update = OptimizerUpdateOp::create(
         builder, variable.getLoc(), builder.getStringAttr(optimizer.name),

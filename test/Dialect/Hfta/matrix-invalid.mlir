@@ -69,3 +69,27 @@ func.func @eigen_C2_start(%f: tensor<2x3xf32>, %s: tensor<2x3x3xf32>) {
   %0, %1 = hfta.symmetric_eigen %f, %s : tensor<2x3xf32>, tensor<2x3x3xf32>
   return
 }
+
+// -----
+
+func.func @eigen_C3_due(%f: tensor<2x3xf32>, %s: tensor<2x2x2xf32>, %d: tensor<1xf32>) {
+  // expected-error@+1 {{expected due 'tensor<2xf32>', got 'tensor<1xf32>'}}
+  %0, %1 = hfta.symmetric_eigen %f, %s if %d : tensor<2x3xf32>, tensor<2x2x2xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @iteration_C2_start(%f: tensor<2x3xf32>, %s: tensor<2x3x3xf32>, %d: tensor<2xf32>) {
+  // expected-error@+1 {{expected start 'tensor<2x2x2xf32>', got 'tensor<2x3x3xf32>'}}
+  %0 = hfta.orthogonal_iteration %f, %s, %d : tensor<2x3xf32>, tensor<2x3x3xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @iteration_C3_due(%f: tensor<2x3xf32>, %s: tensor<2x2x2xf32>, %d: tensor<2xf64>) {
+  // expected-error@+1 {{expected due 'tensor<2xf32>', got 'tensor<2xf64>'}}
+  %0 = hfta.orthogonal_iteration %f, %s, %d : tensor<2x3xf32>, tensor<2x2x2xf32>, tensor<2xf64>
+  return
+}

@@ -27,3 +27,16 @@ func.func @symmetric_eigen(%f: tensor<2x36xf32>, %s: tensor<2x8x8xf32, #hfta.cop
       : tensor<2x36xf32>, tensor<2x8x8xf32, #hfta.copies<2>>
   return %basis, %values : tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2x8xf32, #hfta.copies<2>>
 }
+
+// CHECK-LABEL: func.func @where_due(
+func.func @where_due(%f: tensor<2x36xf32>, %s: tensor<2x8x8xf32>,
+                     %d: tensor<2xf32, #hfta.copies<2>>)
+    -> (tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2x8x8xf32, #hfta.copies<2>>) {
+  // CHECK: %[[BASIS:.*]], %{{.*}} = hfta.symmetric_eigen %{{.*}}, %{{.*}} if %{{.*}} : tensor<2x36xf32>, tensor<2x8x8xf32>, tensor<2xf32, #hfta.copies<2>>
+  %basis, %values = hfta.symmetric_eigen %f, %s if %d
+      : tensor<2x36xf32>, tensor<2x8x8xf32>, tensor<2xf32, #hfta.copies<2>>
+  // CHECK: hfta.orthogonal_iteration %{{.*}}, %[[BASIS]], %{{.*}} : tensor<2x36xf32>, tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2xf32, #hfta.copies<2>>
+  %next = hfta.orthogonal_iteration %f, %basis, %d
+      : tensor<2x36xf32>, tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2xf32, #hfta.copies<2>>
+  return %basis, %next : tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2x8x8xf32, #hfta.copies<2>>
+}

@@ -91,6 +91,9 @@ static LogicalResult emit(LoopBuilder &builder, Operation *op,
     return emitEigen(builder, eigen, lanes.front()), success();
   if (auto loss = dyn_cast<CtcLossOp>(op))
     return emitCtcLoss(builder, loss, lanes.front(), usesLanes), success();
+  if (auto iteration = dyn_cast<OrthogonalIterationOp>(op))
+    return emitOrthogonalIteration(builder, iteration, lanes.front()),
+           success();
   return op->emitOpError("has no lowering to loops");
 }
 

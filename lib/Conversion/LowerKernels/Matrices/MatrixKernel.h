@@ -32,6 +32,9 @@ void emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
 /// they have one element.
 void emitCtcLoss(LoopBuilder &builder, CtcLossOp op, const MatrixKernel &kernel,
                  bool usesLanes);
+/// Emits the orthogonal iteration of one matrix, with the op as above.
+void emitOrthogonalIteration(LoopBuilder &builder, OrthogonalIterationOp op,
+                             const MatrixKernel &kernel);
 
 } // namespace mlir::hfta
 

@@ -9,10 +9,7 @@
 // algorithms for symmetric matrices", 1968, both in Numerische Mathematik 11.
 //===----------------------------------------------------------------------===//
 
-#include "Matrices/MatrixKernel.h"
-#include "Matrices/TriangleBlocks.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "Matrices/SquareMatrix.h"
 
 #include <limits>
 
@@ -25,90 +22,23 @@ static constexpr int64_t kMostIterations = 60;
 /// The largest absolute element of QᵀQ - I with which a basis counts as
 /// orthogonal.
 static constexpr double kMostSkew = 0.01;
-/// The number of rows that are read or changed at once.
-static constexpr int64_t kRows = 4;
 
 namespace {
 
-class SymmetricEigen {
+/// `symmetric` is the matrix, then its rows hold the reflectors, and finally it
+/// is Qᵀ. `basis` is Q.
+class SymmetricEigen : SquareMatrix {
 public:
   SymmetricEigen(LoopBuilder &builder, const BlockShape &shape,
                  const MatrixKernel &kernel)
-      : b(builder), shape(shape), tiles(builder, this->shape), kernel(kernel) {
-    zero = b.index(0);
-    rows = b.index(shape.rows);
-    sides = b.index(shape.getPaddedRows());
-    symmetric = allocateSquare();
-    basis = allocateSquare();
+      : SquareMatrix(builder, shape, kernel) {
     diagonal = allocateRow();
     beside = allocateRow();
-    weights = allocateRow();
-    reflector = allocateRow();
-    product = allocateRow();
   }
 
   void compute();
 
 private:
-  using Element = llvm::function_ref<Value(Value, Value)>;
-
-  Value allocateSquare();
-  Value allocateRow();
-  Value number(double value) { return b.number(shape.element, value); }
-  Value load(Value memory, ValueRange place) {
-    return tiles.loadScalar(memory, place);
-  }
-  void store(Value value, Value memory, ValueRange place) {
-    memref::StoreOp::create(b, value, memory, place);
-  }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
-  Value fma(Value x, Value y, Value z) {
-    return math::FmaOp::create(b, x, y, z);
-  }
-  Value negate(Value x) { return arith::NegFOp::create(b, x); }
-  Value root(Value x) { return math::SqrtOp::create(b, x); }
-  Value absolute(Value x) { return math::AbsFOp::create(b, x); }
-  Value isLess(Value x, Value y) {
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
-  }
-  Value isSame(Value i, Value j) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, i, j);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, condition, x, y);
-  }
-  Value larger(Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
-  Value loadVector(Value memory, ValueRange place) {
-    return vector::LoadOp::create(b, shape.vector, memory, place);
-  }
-  void storeVector(Value value, Value memory, ValueRange place) {
-    vector::StoreOp::create(b, value, memory, place);
-  }
-
-  /// Sets the elements of the matrix in a padded square to `element(row,
-  /// column)`, and the padding to zero.
-  void fill(Value square, Element element);
-  Value identity(Value i, Value j) {
-    return select(isSame(i, j), number(1), number(0));
-  }
-  /// Returns the largest value of `element` over all rows and columns.
-  Value findLargest(Element element);
-  /// Runs `body` for each vector of neighbouring columns, with the index of its
-  /// first column, beginning with the vector that contains column `first`.
-  void loopColumns(Value first, LoopBuilder::Body body);
-  /// Sets `product` to the sum of the square's rows after `row`, each
-  /// multiplied by the reflector's element of that row.
-  void combineRows(Value square, Value row);
-  /// Adds products to the rows after `row`: to each row, the sum over n of the
-  /// row's element of left[n] times the vector right[n].
-  void addProducts(Value square, Value row, ArrayRef<Value> left,
-                   ArrayRef<Value> right);
-  Value multiplyRows(Value left, Value right);
-
-  Value scale(Value largest);
   void reflect(Value row);
   void makeTridiagonal();
   void makeBasis();
@@ -120,144 +50,17 @@ private:
   void makeDiagonal();
   void write(Value factor);
   void keepStart();
+  void decompose();
 
-  LoopBuilder &b;
-  BlockShape shape;
-  TileBuilder tiles;
-  const MatrixKernel &kernel;
-  Value zero, rows, sides;
-  /// `symmetric` is the matrix, then its rows hold the reflectors, and finally
-  /// it is Qᵀ. `basis` is Q.
-  Value symmetric, basis;
-  /// The elements on T's diagonal, those beside it, and 2 / |v|² for each
-  /// reflector v.
-  Value diagonal, beside, weights;
-  Value reflector, product;
+  /// The elements on T's diagonal, and those beside it.
+  Value diagonal, beside;
 };
 
 } // namespace
 
-Value SymmetricEigen::allocateSquare() {
-  // Avoids rows whose distance is a power of two, which would share few sets of
-  // a cache.
-  int64_t side = shape.getPaddedRows();
-  return memref::AllocOp::create(
-      b, MemRefType::get({side, side + shape.lanes}, shape.element));
-}
-
-Value SymmetricEigen::allocateRow() {
-  return memref::AllocOp::create(
-      b, MemRefType::get({shape.getPaddedRows() + shape.lanes}, shape.element));
-}
-
-//===----------------------------------------------------------------------===//
-// Operations on whole matrices
-//===----------------------------------------------------------------------===//
-
-void SymmetricEigen::fill(Value square, Element element) {
-  Tile none(shape.vectors, b.number(shape.vector, 0));
-  Value blocks = b.index(shape.blocks);
-  b.loop(zero, sides, 1, [&](Value i) {
-    b.loop(zero, blocks, 1, [&](Value j) {
-      tiles.storeRow(none, square, {i}, b.mul(j, shape.block));
-    });
-  });
-  b.loop(zero, rows, 1, [&](Value i) {
-    b.loop(zero, rows, 1,
-           [&](Value j) { store(element(i, j), square, {i, j}); });
-  });
-}
-
-Value SymmetricEigen::findLargest(Element element) {
-  return b
-      .fold(
-          zero, rows, 1, number(0),
-          [&](Value i, ValueRange outer) {
-            return b.fold(zero, rows, 1, outer, [&](Value j, ValueRange inner) {
-              return SmallVector<Value>{larger(inner.front(), element(i, j))};
-            });
-          })
-      .front();
-}
-
-void SymmetricEigen::loopColumns(Value first, LoopBuilder::Body body) {
-  Value skipped = arith::RemUIOp::create(b, first, b.index(shape.lanes));
-  b.loop(b.sub(first, skipped), sides, shape.lanes, body);
-}
-
-void SymmetricEigen::combineRows(Value square, Value row) {
-  Value next = b.add(row, 1);
-  loopColumns(next, [&](Value j) {
-    storeVector(b.number(shape.vector, 0), product, {j});
-  });
-  Value skipped = arith::RemUIOp::create(b, next, b.index(kRows));
-  b.loop(b.sub(next, skipped), sides, kRows, [&](Value i) {
-    SmallVector<Value> factors;
-    for (int64_t r = 0; r < kRows; ++r)
-      factors.push_back(tiles.broadcast(load(reflector, b.add(i, r))));
-    loopColumns(next, [&](Value j) {
-      Value sum = loadVector(product, {j});
-      for (auto [r, factor] : llvm::enumerate(factors))
-        sum = fma(factor, loadVector(square, {b.add(i, r), j}), sum);
-      storeVector(sum, product, {j});
-    });
-  });
-}
-
-void SymmetricEigen::addProducts(Value square, Value row, ArrayRef<Value> left,
-                                 ArrayRef<Value> right) {
-  Value next = b.add(row, 1);
-  Value skipped = arith::RemUIOp::create(b, next, b.index(kRows));
-  b.loop(b.sub(next, skipped), sides, kRows, [&](Value i) {
-    SmallVector<Value> factors;
-    for (Value memory : left)
-      for (int64_t r = 0; r < kRows; ++r)
-        factors.push_back(tiles.broadcast(load(memory, b.add(i, r))));
-    loopColumns(next, [&](Value j) {
-      SmallVector<Value> vectors;
-      for (Value memory : right)
-        vectors.push_back(loadVector(memory, {j}));
-      for (int64_t r = 0; r < kRows; ++r) {
-        Value sum = loadVector(square, {b.add(i, r), j});
-        for (auto [n, vector] : llvm::enumerate(vectors))
-          sum = fma(factors[n * kRows + r], vector, sum);
-        storeVector(sum, square, {b.add(i, r), j});
-      }
-    });
-  });
-}
-
-/// Returns the scalar product of two rows. Terms are added up lane by lane,
-/// then the lanes' sums are added.
-Value SymmetricEigen::multiplyRows(Value left, Value right) {
-  Value sums = b.fold(zero, sides, shape.lanes, b.number(shape.vector, 0),
-                      [&](Value j, ValueRange values) {
-                        return SmallVector<Value>{fma(loadVector(left, {j}),
-                                                      loadVector(right, {j}),
-                                                      values.front())};
-                      })
-                   .front();
-  Value total = vector::ExtractOp::create(b, sums, int64_t(0));
-  for (int64_t lane = 1; lane < shape.lanes; ++lane)
-    total = add(total, vector::ExtractOp::create(b, sums, lane));
-  return total;
-}
-
 //===----------------------------------------------------------------------===//
 // Reflections
 //===----------------------------------------------------------------------===//
-
-/// Divides all elements by the largest absolute value, so that no square
-/// overflows or underflows. Returns that value, or 1 if it is 0.
-Value SymmetricEigen::scale(Value largest) {
-  Value factor = select(isLess(number(0), largest), largest, number(1));
-  b.loop(zero, rows, 1, [&](Value i) {
-    b.loop(zero, rows, 1, [&](Value j) {
-      store(div(load(symmetric, {i, j}), factor), symmetric, {i, j});
-    });
-  });
-  return factor;
-}
 
 /// Makes a row and its column zero behind the element next to the diagonal. The
 /// reflector is stored in place of the row.
@@ -270,24 +73,14 @@ void SymmetricEigen::reflect(Value row) {
     store(select(isBehind, load(symmetric, {row, j}), number(0)), reflector,
           {j});
   });
-  Value tail = multiplyRows(reflector, reflector);
-  Value isThere = isLess(number(0), tail);
-  Value length = root(fma(first, first, tail));
-  Value turned = select(isLess(number(0), first), negate(length), length);
-  Value head = sub(first, turned);
-  Value weight = div(number(2), fma(head, head, tail));
-  weight = select(isThere, weight, number(0));
-  store(weight, weights, {row});
-  store(select(isThere, turned, first), beside, {row});
-  store(head, reflector, {next});
-  b.loop(zero, sides, shape.lanes, [&](Value j) {
-    storeVector(loadVector(reflector, {j}), symmetric, {row, j});
-  });
-  b.ifTrue(isThere, [&] {
+  Reflection reflection = makeReflection(first, next, symmetric, row);
+  store(reflection.turned, beside, {row});
+  b.ifTrue(reflection.isNeeded, [&] {
     b.loop(zero, sides, shape.lanes, [&](Value j) {
       storeVector(b.number(shape.vector, 0), product, {j});
     });
-    combineRows(symmetric, row);
+    combineRows(symmetric, next);
+    Value weight = load(weights, {row});
     // Computes -w for the update F - v wᵀ - w vᵀ, where
     //   w = weight p - (weight² pᵀv / 2) v
     Value half = mul(mul(weight, weight),
@@ -302,7 +95,7 @@ void SymmetricEigen::reflect(Value row) {
     Value skipped = arith::RemUIOp::create(b, next, b.index(shape.lanes));
     b.loop(b.sub(next, skipped), next, 1,
            [&](Value j) { store(number(0), product, {j}); });
-    addProducts(symmetric, row, {reflector, product}, {product, reflector});
+    addProducts(symmetric, next, {reflector, product}, {product, reflector});
   });
 }
 
@@ -327,18 +120,7 @@ void SymmetricEigen::makeTridiagonal() {
 /// in `symmetric`.
 void SymmetricEigen::makeBasis() {
   fill(basis, [&](Value i, Value j) { return identity(i, j); });
-  b.loopDown(
-      zero, b.index(std::max<int64_t>(shape.rows - 2, 0)), 1, [&](Value row) {
-        Value weight = tiles.broadcast(negate(load(weights, {row})));
-        loopColumns(zero, [&](Value j) {
-          storeVector(loadVector(symmetric, {row, j}), reflector, {j});
-        });
-        combineRows(basis, row);
-        loopColumns(b.add(row, 1), [&](Value j) {
-          storeVector(mul(weight, loadVector(product, {j})), product, {j});
-        });
-        addProducts(basis, row, {reflector}, {product});
-      });
+  applyReflections(basis, symmetric, shape.rows - 2, /*distance=*/1);
   fill(symmetric, [&](Value i, Value j) { return load(basis, {j, i}); });
 }
 
@@ -507,27 +289,33 @@ void SymmetricEigen::keepStart() {
   });
 }
 
-void SymmetricEigen::compute() {
-  fill(symmetric, [&](Value i, Value j) -> Value {
-    Value isLower = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, i, j);
-    Value low = select(isLower, j, i), high = select(isLower, i, j);
-    return load(kernel.operands[0],
-                {kernel.item, b.add(b.packedRow(high), low)});
-  });
+/// Decomposes the matrix, unless it isn't finite.
+void SymmetricEigen::decompose() {
+  unpack();
   Value largest = findLargest(
       [&](Value i, Value j) { return absolute(load(symmetric, {i, j})); });
-  Value isFinite =
-      isLess(largest, number(std::numeric_limits<double>::infinity()));
-  b.ifTrue(isFinite, [&] {
+  Value isGood = isFinite(largest);
+  b.ifTrue(isGood, [&] {
     Value factor = scale(largest);
     makeTridiagonal();
     makeBasis();
     makeDiagonal();
     write(factor);
   });
-  Value isNone =
-      arith::XOrIOp::create(b, isFinite, arith::ConstantIntOp::create(b, 1, 1));
-  b.ifTrue(isNone, [&] { keepStart(); });
+  b.ifTrue(negateCondition(isGood), [&] { keepStart(); });
+}
+
+void SymmetricEigen::compute() {
+  if (kernel.operands.size() < 3)
+    return decompose();
+  Value isNow = isDue(2);
+  b.ifTrue(isNow, [&] { decompose(); });
+  b.ifTrue(negateCondition(isNow), [&] {
+    copySquare(1, 0);
+    b.loop(zero, rows, 1, [&](Value i) {
+      store(number(0), kernel.results[1], {kernel.item, i});
+    });
+  });
 }
 
 void hfta::emitEigen(LoopBuilder &builder, SymmetricEigenOp op,

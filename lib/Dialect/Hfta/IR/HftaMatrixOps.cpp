@@ -82,20 +82,37 @@ int64_t SpdInverseOp::getFlops() {
 // Eigenvectors
 //===----------------------------------------------------------------------===//
 
-LogicalResult SymmetricEigenOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  FailureOr<int64_t> rows = checkPacked(location, adaptor.getFactor());
+/// Checks the operands of an op that finds bases, of which `due` may be null,
+/// and returns the type of these bases.
+static FailureOr<RankedTensorType> checkBases(std::optional<Location> location,
+                                              Value factor, Value start,
+                                              Value due) {
+  FailureOr<int64_t> rows = checkPacked(location, factor);
   if (failed(rows))
     return failure();
-  RankedTensorType type = getPlainType(adaptor.getFactor());
+  RankedTensorType type = getPlainType(factor);
   int64_t matrices = type.getDimSize(0);
   auto basis =
       RankedTensorType::get({matrices, *rows, *rows}, type.getElementType());
-  if (failed(checkOperand(location, "start", adaptor.getStart(), basis)))
+  if (failed(checkOperand(location, "start", start, basis)) ||
+      (due && failed(checkOperand(
+                  location, "due", due,
+                  RankedTensorType::get({matrices}, type.getElementType())))))
     return failure();
-  give(adaptor.getOperands(), basis.getShape(), type.getElementType(), types);
-  give(adaptor.getOperands(), {matrices, *rows}, type.getElementType(), types);
+  return basis;
+}
+
+LogicalResult SymmetricEigenOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> basis = checkBases(
+      location, adaptor.getFactor(), adaptor.getStart(), adaptor.getDue());
+  if (failed(basis))
+    return failure();
+  give(adaptor.getOperands(), basis->getShape(), basis->getElementType(),
+       types);
+  give(adaptor.getOperands(), basis->getShape().drop_back(),
+       basis->getElementType(), types);
   return success();
 }
 
@@ -103,6 +120,27 @@ LogicalResult SymmetricEigenOp::inferReturnTypes(
 /// result may need fewer.
 int64_t SymmetricEigenOp::getFlops() {
   static constexpr int64_t kFlopsAnElement = 9;
+  RankedTensorType type = getPlainType(getFactor());
+  int64_t rows = *getPackedSide(type.getDimSize(1));
+  return multiplySizes({type.getDimSize(0), rows, rows, rows, kFlopsAnElement});
+}
+
+LogicalResult OrthogonalIterationOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> basis = checkBases(
+      location, adaptor.getFactor(), adaptor.getStart(), adaptor.getDue());
+  if (failed(basis))
+    return failure();
+  give(adaptor.getOperands(), basis->getShape(), basis->getElementType(),
+       types);
+  return success();
+}
+
+/// Counts 14/3 n^3 flops for n rows, rounded up: 2 for the product, 4/3 for the
+/// reflections and 4/3 for the product of these.
+int64_t OrthogonalIterationOp::getFlops() {
+  static constexpr int64_t kFlopsAnElement = 5;
   RankedTensorType type = getPlainType(getFactor());
   int64_t rows = *getPackedSide(type.getDimSize(1));
   return multiplySizes({type.getDimSize(0), rows, rows, rows, kFlopsAnElement});

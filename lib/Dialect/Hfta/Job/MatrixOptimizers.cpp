@@ -1,15 +1,10 @@
 //===- MatrixOptimizers.cpp - Steps that are matrices, not elements -------===//
 //
-// Records of optimizers whose steps are computed by products of matrices. A
-// parameter is a matrix with a row for each output of its layer, whichever axes
-// of it number them, so that a model trains alike however its file stores the
-// weights. All products have the shapes
-// of one copy's parameter, so that a copy has the same bits alone.
+// Records of optimizers that make a matrix' step orthogonal. All products have
+// the shapes of one copy's parameter, so that a copy has the same bits alone.
 //===----------------------------------------------------------------------===//
 
-#include "OptimizerUpdate.h"
-
-#include "mlir/IR/AffineMap.h"
+#include "MatrixForm.h"
 
 #include <cmath>
 
@@ -33,60 +28,13 @@ static constexpr ParameterInfo kScale = {
     "",      "original|match_rms_adamw|rms_to_rms"};
 static constexpr ParameterInfo kCoefficients = {
     "coefficients", NumberRange::any(), {}, Kind::word, "", "simple|quintic"};
+static constexpr ParameterInfo kIteration = {
+    "iteration", NumberRange::any(), {}, Kind::word, "", "direct|gram"};
 static constexpr ParameterInfo kMuonParameters[] = {
-    kRate,        kMomentum, {"weight_decay", NumberRange::nonNegative(), 0.1},
-    kLeastNorm,   kNesterov, kScale,
-    kCoefficients};
+    kRate,         kMomentum, {"weight_decay", NumberRange::nonNegative(), 0.1},
+    kLeastNorm,    kNesterov, kScale,
+    kCoefficients, kIteration};
 static constexpr OptimizerState kMuonStates[] = {{"momentum_buffer"}};
-
-/// A parameter as a matrix with a row for each output of its layer.
-struct MatrixForm {
-  MatrixForm(ArrayRef<int64_t> shape, ArrayRef<int64_t> outputAxes);
-
-  /// Reorders and reshapes a tensor of the parameter's shape. The matrix is
-  /// transposed if this saves a copy.
-  Expression toMatrix(Expression tensor) const;
-  Expression toTensor(Expression matrix) const;
-
-  SmallVector<int64_t> shape;
-  SmallVector<int64_t> order; ///< the parameter's axes, as the matrix has them
-  int64_t rows = 1, columns = 1;
-  bool isTransposed = false; ///< whether `toMatrix` gives [columns, rows]
-};
-
-MatrixForm::MatrixForm(ArrayRef<int64_t> shape, ArrayRef<int64_t> outputAxes)
-    : shape(shape) {
-  SmallVector<int64_t> others =
-      getOtherAxes(static_cast<int64_t>(shape.size()), outputAxes);
-  for (int64_t axis : outputAxes)
-    rows *= shape[axis];
-  for (int64_t axis : others)
-    columns *= shape[axis];
-  isTransposed = !others.empty() && outputAxes.front() > others.back();
-  order =
-      llvm::to_vector(isTransposed ? ArrayRef<int64_t>(others) : outputAxes);
-  llvm::append_range(order,
-                     isTransposed ? outputAxes : ArrayRef<int64_t>(others));
-}
-
-Expression MatrixForm::toMatrix(Expression tensor) const {
-  if (!llvm::is_sorted(order))
-    tensor = tensor.apply<TransposeOp>(ArrayRef<int64_t>(order));
-  return tensor.reshape(isTransposed ? ArrayRef<int64_t>{columns, rows}
-                                     : ArrayRef<int64_t>{rows, columns});
-}
-
-Expression MatrixForm::toTensor(Expression matrix) const {
-  SmallVector<int64_t> reordered, inverse(order.size());
-  for (auto [place, axis] : llvm::enumerate(order)) {
-    reordered.push_back(shape[axis]);
-    inverse[axis] = static_cast<int64_t>(place);
-  }
-  matrix = matrix.reshape(reordered);
-  return llvm::is_sorted(order)
-             ? matrix
-             : matrix.apply<TransposeOp>(ArrayRef<int64_t>(inverse));
-}
 
 /// The coefficients a, b, c of one step of a Newton-Schulz iteration, which
 /// replaces X by a X + (b A + c A^2) X with A = X X^T.
@@ -109,26 +57,6 @@ static constexpr NewtonSchulzStep kQuintic[] = {{4.0848, -6.8946, 2.9270},
                                                 {2.8769, -3.1427, 1.2046},
                                                 {2.8366, -3.0525, 1.2012}};
 
-/// Multiplies two matrices. The sum is over the first axis of a transposed
-/// factor on the left, and over the last axis of a transposed one on the right.
-static Expression multiply(const Expression &lhs, const Expression &rhs,
-                           bool transposesLhs = false,
-                           bool transposesRhs = false) {
-  MLIRContext *context = Value(lhs).getContext();
-  AffineExpr row, column, term;
-  bindDims(context, row, column, term);
-  auto makeMap = [&](AffineExpr first, AffineExpr second, bool isTransposed) {
-    return AffineMap::get(3, 0,
-                          isTransposed ? ArrayRef<AffineExpr>{second, first}
-                                       : ArrayRef<AffineExpr>{first, second},
-                          context);
-  };
-  ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
-      {makeMap(row, term, transposesLhs), makeMap(term, column, transposesRhs),
-       makeMap(row, column, false)});
-  return lhs.apply<ContractOp>(rhs, maps, TypeAttr());
-}
-
 /// Moves the singular values of a matrix with a norm of at most 1 towards 1.
 static Expression orthogonalize(Expression matrix,
                                 ArrayRef<NewtonSchulzStep> steps) {
@@ -142,13 +70,61 @@ static Expression orthogonalize(Expression matrix,
   return matrix;
 }
 
-/// Counts the three products of each of the five steps of the iteration.
-static int64_t countIteration(ArrayRef<int64_t> shape,
+/// The number of steps after which the iteration by Gram matrices begins again
+/// with the matrix that it has reached, as errors of the Gram matrix grow.
+static constexpr size_t kStepsBeforeRestart = 2;
+
+/// Does the same steps without the matrix, on its Gram matrix A of the shorter
+/// side: X is multiplied by Q = P + s I at the end, which is cheaper if the
+/// matrix is much longer than wide. A step's factor Z + a I multiplies Q and,
+/// from both sides, A. Source: "Gram Newton-Schulz", Dao AI Lab, 2026.
+static Expression orthogonalizeByGram(const Expression &matrix,
+                                      ArrayRef<NewtonSchulzStep> steps) {
+  bool isTall = matrix.getShape()[0] > matrix.getShape()[1];
+  Expression gram = multiply(matrix, matrix, isTall, !isTall), whole;
+  double part = 1; // s; without `whole`, P is 0
+  for (const auto &[index, step] : llvm::enumerate(steps)) {
+    Expression change = step.b * gram + step.c * multiply(gram, gram);
+    Expression next = change * part;
+    if (!whole.isNull())
+      next = multiply(whole, change) + step.a * whole + next;
+    whole = next;
+    part *= step.a;
+    if (index + 1 == steps.size())
+      break;
+    Expression half = multiply(gram, change) + step.a * gram;
+    gram = multiply(change, half) + step.a * half;
+  }
+  return part * matrix +
+         (isTall ? multiply(matrix, whole) : multiply(whole, matrix));
+}
+
+/// Moves the singular values of a matrix with a norm of at most 1 towards 1, in
+/// the way that the update's options say.
+static Expression orthogonalize(const OptimizerUpdate &update,
+                                const Expression &matrix) {
+  ArrayRef<NewtonSchulzStep> steps = kSimple;
+  if (update.has("quintic"))
+    steps = kQuintic;
+  ArrayRef<int64_t> shape = matrix.getShape();
+  if (!update.has("gram") || shape[0] == shape[1])
+    return orthogonalize(matrix, steps);
+  return orthogonalizeByGram(
+      orthogonalizeByGram(matrix, steps.take_front(kStepsBeforeRestart)),
+      steps.drop_front(kStepsBeforeRestart));
+}
+
+/// Counts the products of five steps: three a step or, by Gram matrices, four
+/// with the matrix and fourteen with small ones.
+static int64_t countIteration(ArrayRef<StringRef> given,
+                              ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> outputAxes) {
   MatrixForm form(shape, outputAxes);
   int64_t narrow = std::min(form.rows, form.columns);
   int64_t wide = std::max(form.rows, form.columns);
-  return 5 * (4 * narrow * narrow * wide + 2 * narrow * narrow * narrow);
+  bool isGram = llvm::is_contained(given, "gram") && narrow < wide;
+  return narrow * narrow *
+         ((isGram ? 8 : 20) * wide + (isGram ? 28 : 10) * narrow);
 }
 
 /// Returns the factor by which steps of a matrix of this shape are multiplied.
@@ -178,10 +154,7 @@ static Expression orthogonalizeMomentum(OptimizerUpdate &update,
           : mean;
   Expression length = update.norm(direction), eps = update.scalar("eps");
   length = addsEps ? length + eps : length.apply<MaxOp>(eps);
-  bool isQuintic = update.has("quintic");
-  return orthogonalize(form.toMatrix(direction / update.fill(length)),
-                       isQuintic ? ArrayRef<NewtonSchulzStep>(kQuintic)
-                                 : ArrayRef<NewtonSchulzStep>(kSimple));
+  return orthogonalize(update, form.toMatrix(direction / update.fill(length)));
 }
 
 /// Decays the parameter and moves it against a step, a matrix.
@@ -213,7 +186,8 @@ static constexpr ParameterInfo kNormuonParameters[] = {
     kLeastNorm,
     kNesterov,
     kScale,
-    kCoefficients};
+    kCoefficients,
+    kIteration};
 static constexpr OptimizerState kNormuonStates[] = {
     {"momentum_buffer"},
     {"second_momentum_buffer", 0, /*onlyWith=*/"", StateExtent::outputs}};
@@ -258,16 +232,18 @@ ArrayRef<OptimizerInfo> hfta::getMatrixOptimizers() {
        "(`original`), 0.2 · √max(rows, columns) (`match_rms_adamw`) or "
        "√(rows / columns) (`rms_to_rms`); `coefficients`: the same in all five "
        "steps (`simple`), or others in each, which come nearer to an "
-       "orthogonal matrix (`quintic`); a weight "
+       "orthogonal matrix (`quintic`); `iteration = gram`: the same steps on "
+       "the Gram matrix of the shorter side, cheaper from about twice as long "
+       "as wide on; a weight "
        "is a matrix with a row for each output of its layer; vectors need "
        "another optimizer; decoupled weight decay",
-       /*takesMatrices=*/true, countIteration},
+       MatrixUse::only, countIteration},
       {"normuon", kNormuonParameters, kNormuonStates, /*usesStep=*/false,
        updateNormuon,
        "`muon`, of which each row is divided by the root of a running mean of "
        "its squares, and the whole then multiplied so that its norm is as "
        "before",
-       /*takesMatrices=*/true, countIteration},
+       MatrixUse::only, countIteration},
   };
   return kOptimizers;
 }

@@ -70,10 +70,19 @@ static ArrayRef<int64_t> getShapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
+SmallVector<int64_t> hfta::getOutputAxes(OptimizerUpdateOp op) {
+  if (std::optional<ArrayRef<int64_t>> axes = op.getOutputAxes())
+    return llvm::to_vector(*axes);
+  if (getShapeOf(op.getParameter()).empty())
+    return {};
+  return {0};
+}
+
 OperandRange OptimizerUpdateOp::getStates() {
   return getInputs().slice(
       2, getInfo()
-             .getStates(getGivenOptions(), getShapeOf(getParameter()))
+             .getStates(getGivenOptions(), getShapeOf(getParameter()),
+                        getOutputAxes().value_or(ArrayRef<int64_t>()))
              .size());
 }
 
@@ -118,7 +127,8 @@ LogicalResult OptimizerUpdateOp::inferReturnTypes(
   }
   SmallVector<SmallVector<int64_t>> shapes = {llvm::to_vector(parameter),
                                               llvm::to_vector(parameter)};
-  for (const OptimizerState *state : info->getStates(given, parameter))
+  for (const OptimizerState *state :
+       info->getStates(given, parameter, outputAxes))
     shapes.push_back(*state->getShape(parameter, outputAxes));
   size_t tensors = shapes.size();
   shapes.resize(tensors + info->getScalars(given).size());
@@ -145,8 +155,8 @@ int64_t OptimizerUpdateOp::getFlops() {
   int64_t flops = 2 * (getStates().size() + 2) * type.getNumElements();
   if (auto *countProducts = getInfo().countProducts)
     flops += getCopies(type).value_or(1) *
-             countProducts(type.getShape(),
-                           getOutputAxes().value_or(ArrayRef<int64_t>({0})));
+             countProducts(getGivenOptions(), type.getShape(),
+                           hfta::getOutputAxes(*this));
   return flops;
 }
 

@@ -12,21 +12,23 @@
 
 namespace mlir::hfta {
 
+/// Returns the axes of an update's parameter that number the outputs of its
+/// layer: the first one, if the op doesn't say which and there is one.
+SmallVector<int64_t> getOutputAxes(OptimizerUpdateOp op);
+
 /// The operands of an update, by their names, and its results. Tensors have the
 /// widest type of parameter and states; scalars, and states that are one
 /// number, are f64 until they are combined with a tensor.
 class OptimizerUpdate {
 public:
   OptimizerUpdate(OptimizerUpdateOp op, OpBuilder &builder)
-      : given(op.getGivenOptions()),
-        outputAxes(llvm::to_vector(
-            op.getOutputAxes().value_or(ArrayRef<int64_t>({0})))),
-        parameter(builder, op.getLoc(), op.getParameter()),
+      : given(op.getGivenOptions()), outputAxes(hfta::getOutputAxes(op)),
+        builder(builder), parameter(builder, op.getLoc(), op.getParameter()),
         gradient(parameter.at(op.getGradient())),
         computeType(parameter.getElementType()) {
     const OptimizerInfo &info = op.getInfo();
     SmallVector<const OptimizerState *> kept =
-        info.getStates(given, parameter.getShape());
+        info.getStates(given, parameter.getShape(), outputAxes);
     for (auto [state, value] : llvm::zip_equal(kept, op.getStates())) {
       Type type = getElementTypeOrSelf(value);
       if (state->extent != StateExtent::number &&
@@ -49,6 +51,10 @@ public:
   /// Returns whether a flag is set or an optional parameter has a value.
   bool has(StringRef name) const { return llvm::is_contained(given, name); }
   Expression &state(StringRef name) { return find(states, name); }
+  bool hasState(StringRef name) const {
+    return llvm::any_of(states,
+                        [&](const Named &state) { return state.name == name; });
+  }
   /// Returns a parameter or "step", as an f64 scalar. "lr" is the learning rate
   /// of the current step.
   Expression scalar(StringRef name) {
@@ -65,6 +71,7 @@ public:
   Expression norm(const Expression &tensor) const;
   /// Returns the axes of the parameter that number the outputs of its layer.
   ArrayRef<int64_t> getOutputAxes() const { return outputAxes; }
+  OpBuilder &getBuilder() const { return builder; }
   /// Returns the type in which the update is computed.
   FloatType getComputeType() const { return cast<FloatType>(computeType); }
 
@@ -91,6 +98,7 @@ private:
 
   SmallVector<StringRef> given;
   SmallVector<int64_t> outputAxes;
+  OpBuilder &builder;
 
 public:
   Expression parameter;
@@ -147,6 +155,7 @@ ArrayRef<OptimizerInfo> getAdaptiveOptimizers();
 ArrayRef<OptimizerInfo> getScaledOptimizers();
 ArrayRef<OptimizerInfo> getMatrixOptimizers();
 ArrayRef<OptimizerInfo> getScheduleFreeOptimizers();
+ArrayRef<OptimizerInfo> getKroneckerOptimizers();
 
 } // namespace mlir::hfta
 

@@ -10,6 +10,8 @@
 #include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "OptimizerUpdate.h"
 
+#include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 using Kind = ParameterInfo::Kind;
@@ -20,7 +22,7 @@ ArrayRef<OptimizerInfo> hfta::getOptimizers() {
     for (ArrayRef<OptimizerInfo> some :
          {getMomentumOptimizers(), getAdaptiveOptimizers(),
           getScaledOptimizers(), getMatrixOptimizers(),
-          getScheduleFreeOptimizers()})
+          getScheduleFreeOptimizers(), getKroneckerOptimizers()})
       llvm::append_range(all, some);
     return all;
   }();
@@ -31,11 +33,44 @@ const OptimizerInfo *hfta::findOptimizer(StringRef name) {
   return findByName(getOptimizers(), name);
 }
 
+/// The axes that number a layer's outputs where nothing else is known.
+static constexpr int64_t kFirstAxis[] = {0};
+
+/// Returns the number of elements along some axes.
+static int64_t countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shape[axis];
+  return count;
+}
+
+/// Returns the shape of a symmetric matrix' triangle, its elements, or a number
+/// for each of its `side` rows.
+static std::optional<SmallVector<int64_t>> getShapeOverSide(StateExtent extent,
+                                                            int64_t side) {
+  if (side > kMostSide)
+    return std::nullopt;
+  switch (extent) {
+  case StateExtent::rowTriangle:
+  case StateExtent::columnTriangle:
+    return SmallVector<int64_t>{*getPackedSize(side)};
+  case StateExtent::rowSquare:
+  case StateExtent::columnSquare:
+    return SmallVector<int64_t>{side, side};
+  default:
+    return SmallVector<int64_t>{side};
+  }
+}
+
 std::optional<SmallVector<int64_t>>
 OptimizerState::getShape(ArrayRef<int64_t> parameter,
                          ArrayRef<int64_t> outputAxes) const {
   SmallVector<int64_t> shape = llvm::to_vector(parameter);
   size_t rank = shape.size();
+  if (rank < leastRank)
+    return std::nullopt;
+  if (rank > 0 && outputAxes.empty())
+    outputAxes = kFirstAxis;
   switch (extent) {
   case StateExtent::parameter:
     return shape;
@@ -50,10 +85,19 @@ OptimizerState::getShape(ArrayRef<int64_t> parameter,
     shape.erase(shape.end() - (extent == StateExtent::rows ? 1 : 2));
     return shape;
   case StateExtent::outputs:
-    if (rank > 0 && outputAxes.empty())
-      return SmallVector<int64_t>{parameter.front()};
     return llvm::map_to_vector(outputAxes,
                                [&](int64_t axis) { return parameter[axis]; });
+  case StateExtent::rowTriangle:
+  case StateExtent::rowSquare:
+  case StateExtent::rowSide:
+    return getShapeOverSide(extent, countElements(parameter, outputAxes));
+  case StateExtent::columnTriangle:
+  case StateExtent::columnSquare:
+  case StateExtent::columnSide:
+    if (rank < 2)
+      return std::nullopt;
+    return getShapeOverSide(extent, llvm::product_of(parameter) /
+                                        countElements(parameter, outputAxes));
   }
   llvm_unreachable("all extents have a shape");
 }
@@ -68,11 +112,11 @@ OptimizerInfo::getStates(ArrayRef<StringRef> given) const {
 }
 
 SmallVector<const OptimizerState *>
-OptimizerInfo::getStates(ArrayRef<StringRef> given,
-                         ArrayRef<int64_t> parameter) const {
+OptimizerInfo::getStates(ArrayRef<StringRef> given, ArrayRef<int64_t> parameter,
+                         ArrayRef<int64_t> outputAxes) const {
   return llvm::filter_to_vector(
       getStates(given), [&](const OptimizerState *state) {
-        return state->getShape(parameter, {}).has_value();
+        return state->getShape(parameter, outputAxes).has_value();
       });
 }
 
@@ -80,7 +124,7 @@ int64_t OptimizerInfo::countStateElements(ArrayRef<StringRef> given,
                                           ArrayRef<int64_t> parameter,
                                           ArrayRef<int64_t> outputAxes) const {
   int64_t count = 0;
-  for (const OptimizerState *state : getStates(given, parameter))
+  for (const OptimizerState *state : getStates(given, parameter, outputAxes))
     count += llvm::product_of(*state->getShape(parameter, outputAxes));
   return count;
 }

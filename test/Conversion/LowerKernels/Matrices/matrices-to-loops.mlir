@@ -83,3 +83,22 @@ func.func private @ctc_alone(%x: tensor<2x4x3xbf16>, %l: tensor<2x1xi64>, %n: te
   %losses, %gradient = hfta.ctc_loss %x, %l, %n {blank = 2 : i64} : tensor<2x4x3xbf16>, tensor<2x1xi64>, tensor<2xi64>
   return %losses : tensor<2xbf16>
 }
+
+// -----
+
+// Where the iteration isn't due, the basis is copied.
+// CHECK-LABEL: func.func private @iteration(
+// CHECK-SAME: %[[F:[^ ,:]+]]: memref<2x36xf32>, %[[START:[^ ,:]+]]: memref<2x8x8xf32>, %[[DUE:[^ ,:]+]]: memref<2xf32>, %[[BASIS:[^ ,:]+]]: memref<2x8x8xf32>, %[[ITEM:[^ ,:]+]]: index, %{{.*}}: memref<?xi8>) attributes {hfta.items = 2 : i64, hfta.kernel}
+// CHECK: %[[D:.*]] = memref.load %[[DUE]][%[[ITEM]]]
+// CHECK: %[[IS_DUE:.*]] = arith.cmpf une, %[[D]], %{{.*}}
+// CHECK: scf.if %[[IS_DUE]]
+// CHECK: memref.load %[[F]][%[[ITEM]], %{{.*}}]
+// CHECK: %[[IS_NOT_DUE:.*]] = arith.xori %[[IS_DUE]], %{{.*}}
+// CHECK: scf.if %[[IS_NOT_DUE]]
+// CHECK: %[[OLD:.*]] = memref.load %[[START]][%[[ITEM]], %[[I:.*]], %[[J:.*]]]
+// CHECK: memref.store %[[OLD]], %[[BASIS]][%[[ITEM]], %[[I]], %[[J]]]
+func.func private @iteration(%f: tensor<2x36xf32>, %s: tensor<2x8x8xf32>, %d: tensor<2xf32>) -> tensor<2x8x8xf32>
+    attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %basis = hfta.orthogonal_iteration %f, %s, %d : tensor<2x36xf32>, tensor<2x8x8xf32>, tensor<2xf32>
+  return %basis : tensor<2x8x8xf32>
+}

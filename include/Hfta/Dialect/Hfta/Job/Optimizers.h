@@ -17,6 +17,26 @@ enum class StateExtent {
   columns,   ///< without the axis before the last; none for less than two axes
   outputs,   ///< only the axes that number the outputs of the parameter's layer
   unlessMatrix, ///< that of the parameter; none for two axes or more
+  // Those of a symmetric matrix over a side of the parameter as a matrix with a
+  // row for each output of its layer: its packed lower triangle, all of its
+  // elements, or a number for each of its rows. There is none for a side of
+  // more than kMostSide, and a vector has no columns.
+  rowTriangle,
+  columnTriangle,
+  rowSquare,
+  columnSquare,
+  rowSide,
+  columnSide
+};
+
+/// The longest side of a matrix over which optimizers keep a symmetric matrix.
+inline constexpr int64_t kMostSide = 10000;
+
+/// What an optimizer takes as matrices.
+enum class MatrixUse {
+  none, ///< nothing: axes don't matter
+  also, ///< parameters of two axes or more
+  only  ///< the same, and it updates no others
 };
 
 /// A state of an optimizer, such as a momentum. There is one for each
@@ -28,6 +48,8 @@ struct OptimizerState {
   /// empty if the state always exists.
   llvm::StringLiteral onlyWith = "";
   StateExtent extent = StateExtent::parameter;
+  /// The least number of axes of a parameter that has the state.
+  size_t leastRank = 0;
 
   /// Returns the state's shape for a parameter of this shape; nothing if there
   /// is no such state. `outputAxes` are the axes that number the outputs of the
@@ -50,11 +72,12 @@ struct OptimizerInfo {
   /// Builds the ops that update one parameter.
   void (*update)(OptimizerUpdate &update);
   llvm::StringLiteral text; ///< for docs/language.md
-  /// Whether it updates only parameters of two axes or more.
-  bool takesMatrices = false;
-  /// Returns the floating-point operations of an update's matrix products, for
-  /// a parameter of this shape with these output axes; null if there are none.
-  int64_t (*countProducts)(llvm::ArrayRef<int64_t> parameter,
+  MatrixUse matrixUse = MatrixUse::none;
+  /// Returns the floating-point operations of an update's matrix products with
+  /// these options, for a parameter of this shape with these output axes; null
+  /// if there are none.
+  int64_t (*countProducts)(llvm::ArrayRef<StringRef> given,
+                           llvm::ArrayRef<int64_t> parameter,
                            llvm::ArrayRef<int64_t> outputAxes) = nullptr;
 
   /// Returns whether the optimizer averages its weights itself, so that the
@@ -66,9 +89,11 @@ struct OptimizerInfo {
   /// are set.
   llvm::SmallVector<const OptimizerState *>
   getStates(ArrayRef<StringRef> given) const;
-  /// Returns those that a parameter of this shape has.
+  /// Returns those that a parameter of this shape has. `outputAxes` are those
+  /// of OptimizerState::getShape.
   llvm::SmallVector<const OptimizerState *>
-  getStates(ArrayRef<StringRef> given, ArrayRef<int64_t> parameter) const;
+  getStates(ArrayRef<StringRef> given, ArrayRef<int64_t> parameter,
+            ArrayRef<int64_t> outputAxes) const;
   /// Returns the number of elements of all states of such a parameter.
   int64_t countStateElements(ArrayRef<StringRef> given,
                              ArrayRef<int64_t> parameter,
