@@ -104,6 +104,13 @@ RATES = {
                 lambda t: sequence(t, [lambda u: formulas.linear(u, 4, end=0.5),
                                        lambda u: formulas.cosine(u, LAST - 10)], [4])],
             [6])]),
+    # PyTorch's ChainedScheduler.
+    "product": (
+        "product([constant(warmup = [3, 5]), exponential(0.9), "
+        "sequence([constant, linear(end = 0.5, length = 4)], [8])])",
+        [lambda s, warmup=warmup: with_warmup(s, warmup, lambda t: 1.0) * 0.9**s * sequence(
+            s, [lambda t: 1.0, lambda t: formulas.linear(t, 4, end=0.5)], [8])
+         for warmup in (3, 5)]),
 }
 
 # PyTorch's one-cycle schedule of the momentum, from 0.95 to 0.85 and back.
@@ -304,7 +311,7 @@ def main():
     work.train(binary.rename(work.folder / "resumed"), "--resume")
     print(f"resumed: {expect_same(part, folder, 'resumed')} equal files")
 
-    several = ("multi_step", "one_cycle", "sequence", "sgd", "adamw", "plateau")
+    several = ("multi_step", "one_cycle", "sequence", "product", "sgd", "adamw", "plateau")
     alone = work.train(work.compile(
         "alone", HEAD + "".join(jobs[name] for name in several), "--no-fuse"))
     print(f"alone: {expect_same(alone, folder, 'alone')} equal files")

@@ -148,20 +148,22 @@ static bool isPlateau(const Schedule &schedule) {
   return schedule.kind == "plateau";
 }
 
-/// Reads the schedules of a sequence.
+/// Reads the schedules of a sequence or product.
 void JobAnalyzer::readParts(const ast::Expression &value,
                             llvm::StringRef prefix, Schedule &schedule) {
   auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
   if (!list || list->elements.size() < 2)
     return diagnostics.error(
-        value.getRange(), "a sequence is a list of two or more schedules",
-        "for example sequence([linear(0, 1), cosine], milestones = [1000])");
+        value.getRange(),
+        "a " + schedule.kind + " is a list of two or more schedules",
+        "for example sequence([linear(0, 1), cosine], milestones = [1000]) or "
+        "product([constant(warmup = 100), exponential(0.99)])");
   schedule.parts.resize(list->elements.size());
   for (auto [index, part] : llvm::enumerate(list->elements)) {
     readSchedule(*part, getPartPrefix(prefix, index), schedule.parts[index]);
     if (isPlateau(schedule.parts[index]))
       diagnostics.error(part->getRange(),
-                        "'plateau' can't be a part of a sequence",
+                        "'plateau' can't be a part of a " + schedule.kind,
                         "it has a warm-up of its own: plateau(warmup = 100)");
   }
 }
@@ -185,8 +187,9 @@ void JobAnalyzer::readSchedule(const ast::Expression &value,
   schedule.kind = kind->name.str();
   if (const ast::Expression *parts = arguments->get(kSchedules)) {
     readParts(*parts, prefix, schedule);
-    if (!schedule.parts.empty())
-      checkSequence(*parts, *arguments->get(kMilestones));
+    const ast::Expression *milestones = arguments->get(kMilestones);
+    if (!schedule.parts.empty() && milestones)
+      checkSequence(*parts, *milestones);
   }
 }
 

@@ -182,7 +182,7 @@ private:
           visitSchedule(*schedule, "damping_");
   }
 
-  /// Visits a schedule, and the parts of a sequence.
+  /// Visits a schedule, and its parts.
   void visitSchedule(ast::CallExpression &call, llvm::StringRef prefix) {
     visitArguments(call, getSchedules(), prefix,
                    [](llvm::StringRef) { return false; });

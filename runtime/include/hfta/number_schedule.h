@@ -49,6 +49,7 @@ bool hfta_number_schedule_needs_total(const hfta_number_schedule *schedule);
 /// steps after it; but the step with t = 0 counts as the first one, even if it
 /// is the last. In a sequence, part i holds from milestone i - 1 on. Its steps
 /// are counted from there, and without `length` it ends at the next milestone.
+/// In a product, each part multiplies the number that the part before it gives.
 ///
 /// It is computed in double precision.
 double hfta_number_schedule_at(const hfta_number_schedule *schedule,

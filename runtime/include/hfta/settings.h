@@ -61,7 +61,8 @@ typedef struct hfta_hyper_parameter {
   HFTA_NUMBER_SCHEDULE(INVERSE_ROOT, 9, "inverse_root")                        \
   HFTA_NUMBER_SCHEDULE(WSD, 10, "wsd")                                         \
   HFTA_NUMBER_SCHEDULE(PLATEAU, 11, "plateau")                                 \
-  HFTA_NUMBER_SCHEDULE(SEQUENCE, 12, "sequence")
+  HFTA_NUMBER_SCHEDULE(SEQUENCE, 12, "sequence")                               \
+  HFTA_NUMBER_SCHEDULE(PRODUCT, 13, "product")
 
 typedef enum hfta_number_schedule_kind {
 #define HFTA_NUMBER_SCHEDULE(identifier, number, name)                         \
@@ -109,7 +110,8 @@ typedef enum hfta_schedule_option {
 typedef struct hfta_number_schedule {
   uint32_t kind;    ///< hfta_number_schedule_kind
   uint32_t options; ///< bits of hfta_schedule_option
-  /// SEQUENCE: the schedules that follow one another.
+  /// SEQUENCE: the schedules that follow one another. PRODUCT: those whose
+  /// factors are multiplied.
   const struct hfta_number_schedule *parts;
   /// MULTI_STEP, SEQUENCE: for each copy, `milestone_count` steps in ascending
   /// order. Infinity if a copy has fewer of them.

@@ -207,9 +207,15 @@ const char *hfta_number_schedule_name(uint32_t kind) {
 }
 
 bool hfta_number_schedule_needs_total(const hfta_number_schedule *schedule) {
-  // Only the last part can go on until the training ends.
-  while (schedule->kind == HFTA_NUMBER_SCHEDULE_SEQUENCE)
-    schedule = &schedule->parts[schedule->part_count - 1];
+  if (schedule->part_count > 0) {
+    // Only the last part of a sequence can go on until the training ends.
+    uint32_t last = schedule->part_count - 1;
+    bool needs = hfta_number_schedule_needs_total(&schedule->parts[last]);
+    if (schedule->kind == HFTA_NUMBER_SCHEDULE_PRODUCT)
+      for (uint32_t i = 0; i < last; ++i)
+        needs |= hfta_number_schedule_needs_total(&schedule->parts[i]);
+    return needs;
+  }
   size_t end = RULES[schedule->kind].end;
   const double *const *given = (const void *)((const char *)schedule + end);
   return end != 0 && *given == NULL;
@@ -230,6 +236,12 @@ static double number_at(const hfta_number_schedule *schedule, int64_t copy,
     step -= begin;
     last -= begin;
     schedule = &schedule->parts[part];
+  }
+  if (schedule->kind == HFTA_NUMBER_SCHEDULE_PRODUCT) {
+    for (uint32_t i = 0; i < schedule->part_count; ++i)
+      number =
+          number_at(&schedule->parts[i], copy, number, step, last, reached);
+    return number;
   }
   double warmup = value_of(schedule->warmup, copy, 0.0);
   if (step < warmup)

@@ -114,7 +114,7 @@ TEST(JobErrors, SequenceOfOneSchedule) {
       R"(job.hfta:11:21: error: a sequence is a list of two or more schedules
   schedule sequence(cosine, milestones = [4])
                     ^~~~~~
-hint: for example sequence([linear(0, 1), cosine], milestones = [1000])
+hint: for example sequence([linear(0, 1), cosine], milestones = [1000]) or product([constant(warmup = 100), exponential(0.99)])
 )");
 }
 

@@ -131,6 +131,24 @@ TEST(NumberSchedule, PartsOfASequenceEndAtMilestones) {
   EXPECT_FALSE(hfta_number_schedule_needs_total(&schedule));
 }
 
+TEST(NumberSchedule, PartsOfAProductMultiply) {
+  static const double warmup[] = {4}, gamma[] = {0.5};
+  hfta_number_schedule parts[] = {make(HFTA_NUMBER_SCHEDULE_COSINE),
+                                  make(HFTA_NUMBER_SCHEDULE_EXPONENTIAL)};
+  parts[0].warmup = warmup;
+  parts[1].gamma = gamma;
+  hfta_number_schedule schedule = make(HFTA_NUMBER_SCHEDULE_PRODUCT);
+  schedule.parts = parts;
+  schedule.part_count = 2;
+  EXPECT_TRUE(hfta_number_schedule_needs_total(&schedule));
+  EXPECT_EQ(at(schedule, 0, 2, 0, 9), 0.5);
+  EXPECT_EQ(at(schedule, 0, 2, 3, 9), 0.25);
+  EXPECT_EQ(at(schedule, 0, 2, 4, 9), 0.125);
+  EXPECT_NEAR(at(schedule, 0, 2, 6, 9), 1.0 / 64, 1e-16);
+  parts[0].length = warmup;
+  EXPECT_FALSE(hfta_number_schedule_needs_total(&schedule));
+}
+
 TEST(NumberSchedule, NamesAreThoseOfTheLanguage) {
   EXPECT_STREQ(hfta_number_schedule_name(HFTA_NUMBER_SCHEDULE_ONE_CYCLE),
                "one_cycle");

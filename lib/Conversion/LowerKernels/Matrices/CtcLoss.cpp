@@ -12,10 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Matrices/MatrixKernel.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "Matrices/NumberBuilder.h"
 
 #include <limits>
 
@@ -29,7 +26,8 @@ static constexpr int64_t kVectorBytes = 64;
 
 namespace {
 
-class CtcLoss {
+/// Sums are computed in f32 or the wider type of the op.
+class CtcLoss : NumberBuilder {
 public:
   CtcLoss(LoopBuilder &builder, CtcLossOp op, const MatrixKernel &kernel,
           bool usesLanes);
@@ -40,29 +38,7 @@ private:
   Value allocate(ArrayRef<int64_t> shape, Type type) {
     return memref::AllocOp::create(b, MemRefType::get(shape, type));
   }
-  Value number(double value) { return b.number(element, value); }
-  Value load(Value memory, ValueRange place) {
-    return memref::LoadOp::create(b, memory, place);
-  }
-  void store(Value value, Value memory, ValueRange place) {
-    memref::StoreOp::create(b, value, memory, place);
-  }
-  Value loadVector(Value memory, ValueRange place) {
-    return vector::LoadOp::create(b, vector, memory, place);
-  }
-  void storeVector(Value value, Value memory, ValueRange place) {
-    vector::StoreOp::create(b, value, memory, place);
-  }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
   Value exponential(Value x) { return math::ExpOp::create(b, x); }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, condition, x, y);
-  }
-  Value isEqual(Value x, Value y) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
-  }
-  Value both(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
   Value isOdd(Value index) {
     return isEqual(arith::AndIOp::create(b, index, one), one);
   }
@@ -84,14 +60,11 @@ private:
   void writeGradient(Value step);
   void goBackward(Value total);
 
-  LoopBuilder &b;
   const MatrixKernel &kernel;
   int64_t blank;
   bool zeroInfinity;
   int64_t steps, classes, labels;
-  Type stored;  ///< the type of the op's operands and results
-  Type element; ///< the type in which sums are computed, at least f32
-  VectorType vector;
+  Type stored;   ///< the type of the op's operands and results
   int64_t width; ///< the number of elements of a row of states
   Value zero, one;
   Value length; ///< the number of the sequence's steps that count
@@ -113,20 +86,27 @@ private:
 
 } // namespace
 
+/// Returns the vectors of an op's states: of one element without lanes.
+static VectorType getVectorType(CtcLossOp op, bool usesLanes) {
+  Type element = getElementTypeOrSelf(op.getGradient().getType());
+  if (element.getIntOrFloatBitWidth() < 32)
+    element = Float32Type::get(op.getContext());
+  int64_t lanes =
+      usesLanes ? kVectorBytes * 8 / element.getIntOrFloatBitWidth() : 1;
+  return VectorType::get({lanes}, element);
+}
+
 CtcLoss::CtcLoss(LoopBuilder &builder, CtcLossOp op, const MatrixKernel &kernel,
                  bool usesLanes)
-    : b(builder), kernel(kernel), blank(static_cast<int64_t>(op.getBlank())),
+    : NumberBuilder(builder, getVectorType(op, usesLanes)), kernel(kernel),
+      blank(static_cast<int64_t>(op.getBlank())),
       zeroInfinity(op.getZeroInfinity()) {
   auto type = cast<RankedTensorType>(op.getGradient().getType());
   steps = type.getDimSize(1);
   classes = type.getDimSize(2);
   labels = cast<MemRefType>(kernel.operands[1].getType()).getDimSize(1);
   stored = type.getElementType();
-  element = stored.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : stored;
-  int64_t lanes =
-      usesLanes ? kVectorBytes * 8 / element.getIntOrFloatBitWidth() : 1;
-  vector = VectorType::get({lanes}, element);
-  width = llvm::alignTo(2 * labels + 1, lanes) + kReach;
+  width = llvm::alignTo(2 * labels + 1, vector.getDimSize(0)) + kReach;
   zero = b.index(0);
   one = b.index(1);
   classOf = allocate({width}, b.getI64Type());

@@ -148,13 +148,13 @@ void OrthogonalIteration::iterate() {
       });
     });
   });
-  b.ifTrue(negateCondition(isGood), [&] { copySquare(1, 0); });
+  b.ifTrue(isNot(isGood), [&] { copySquare(1, 0); });
 }
 
 void OrthogonalIteration::compute() {
   Value isNow = isDue(2);
   b.ifTrue(isNow, [&] { iterate(); });
-  b.ifTrue(negateCondition(isNow), [&] { copySquare(1, 0); });
+  b.ifTrue(isNot(isNow), [&] { copySquare(1, 0); });
 }
 
 void hfta::emitOrthogonalIteration(LoopBuilder &builder,

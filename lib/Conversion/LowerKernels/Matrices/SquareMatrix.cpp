@@ -12,7 +12,8 @@ static constexpr int64_t kRows = 4;
 
 SquareMatrix::SquareMatrix(LoopBuilder &builder, const BlockShape &shape,
                            const MatrixKernel &kernel)
-    : b(builder), shape(shape), tiles(builder, this->shape), kernel(kernel) {
+    : NumberBuilder(builder, shape.vector), shape(shape),
+      tiles(builder, this->shape), kernel(kernel) {
   zero = b.index(0);
   rows = b.index(shape.rows);
   sides = b.index(shape.getPaddedRows());

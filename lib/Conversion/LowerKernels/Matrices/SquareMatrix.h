@@ -9,16 +9,15 @@
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_SQUAREMATRIX_H
 
 #include "Matrices/MatrixKernel.h"
+#include "Matrices/NumberBuilder.h"
 #include "Matrices/TriangleBlocks.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace mlir::hfta {
 
 /// Emits an algorithm on one symmetric matrix, which is the first operand of
 /// the kernel. Squares in memory are padded with zeros to whole blocks, so that
 /// loops over rows and columns need no remainder.
-class SquareMatrix {
+class SquareMatrix : protected NumberBuilder {
 public:
   SquareMatrix(LoopBuilder &builder, const BlockShape &shape,
                const MatrixKernel &kernel);
@@ -28,49 +27,12 @@ protected:
 
   Value allocateSquare();
   Value allocateRow();
-  Value number(double value) { return b.number(shape.element, value); }
-  Value load(Value memory, ValueRange place) {
-    return tiles.loadScalar(memory, place);
-  }
-  void store(Value value, Value memory, ValueRange place) {
-    memref::StoreOp::create(b, value, memory, place);
-  }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
-  Value fma(Value x, Value y, Value z) {
-    return math::FmaOp::create(b, x, y, z);
-  }
-  Value negate(Value x) { return arith::NegFOp::create(b, x); }
-  Value root(Value x) { return math::SqrtOp::create(b, x); }
-  Value absolute(Value x) { return math::AbsFOp::create(b, x); }
-  Value isLess(Value x, Value y) {
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
-  }
-  Value isSame(Value i, Value j) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, i, j);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, condition, x, y);
-  }
-  Value negateCondition(Value condition) {
-    return arith::XOrIOp::create(b, condition,
-                                 arith::ConstantIntOp::create(b, 1, 1));
-  }
-  Value larger(Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
-  Value loadVector(Value memory, ValueRange place) {
-    return vector::LoadOp::create(b, shape.vector, memory, place);
-  }
-  void storeVector(Value value, Value memory, ValueRange place) {
-    vector::StoreOp::create(b, value, memory, place);
-  }
 
   /// Sets the elements of the matrix in a padded square to `element(row,
   /// column)`, and the padding to zero.
   void fill(Value square, Element element);
   Value identity(Value i, Value j) {
-    return select(isSame(i, j), number(1), number(0));
+    return select(isEqual(i, j), number(1), number(0));
   }
   /// Copies the matrix into `symmetric`.
   void unpack();
@@ -115,7 +77,6 @@ protected:
   void applyReflections(Value square, Value stored, int64_t count,
                         int64_t distance);
 
-  LoopBuilder &b;
   BlockShape shape;
   TileBuilder tiles;
   const MatrixKernel &kernel;

@@ -302,7 +302,7 @@ void SymmetricEigen::decompose() {
     makeDiagonal();
     write(factor);
   });
-  b.ifTrue(negateCondition(isGood), [&] { keepStart(); });
+  b.ifTrue(isNot(isGood), [&] { keepStart(); });
 }
 
 void SymmetricEigen::compute() {
@@ -310,7 +310,7 @@ void SymmetricEigen::compute() {
     return decompose();
   Value isNow = isDue(2);
   b.ifTrue(isNow, [&] { decompose(); });
-  b.ifTrue(negateCondition(isNow), [&] {
+  b.ifTrue(isNot(isNow), [&] {
     copySquare(1, 0);
     b.loop(zero, rows, 1, [&](Value i) {
       store(number(0), kernel.results[1], {kernel.item, i});

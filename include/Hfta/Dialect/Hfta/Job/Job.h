@@ -208,7 +208,7 @@ struct Schedule {
   /// For each copy, one after the other, the steps that are milestones, as many
   /// for each. Infinity if a copy has fewer of them.
   std::vector<double> milestones;
-  std::vector<Schedule> parts; ///< the schedules of a sequence
+  std::vector<Schedule> parts; ///< those of a sequence or product
   /// The schedule's numbers, with one value per copy; empty if the kind doesn't
   /// use the parameter, or the runtime derives it from others.
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, range)                  \
