@@ -66,7 +66,7 @@ NETWORKS = {
 @dataclasses.dataclass
 class Method:
     clauses: str        # with RATES for the rates
-    rates: list | None  # of which the best is chosen; None: the clauses have their own
+    rates: list | None  # the best one is chosen; None: the clauses have their own
 
 
 def kfac(momentum):

@@ -1,8 +1,7 @@
 //===- SquareMatrix.h - Loops on square matrices in memory ------*- C++ -*-===//
 //
-// What the eigendecomposition and the orthogonal iteration of a matrix have in
-// common: arithmetic, padded squares, and Householder reflections of their
-// rows.
+// The eigendecomposition and the orthogonal iteration of a matrix have in
+// common padded squares and Householder reflections of their rows.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_SQUAREMATRIX_H
@@ -61,8 +60,8 @@ protected:
   /// then the lanes' sums are added.
   Value multiplyRows(Value left, Value right);
 
-  /// What a reflection makes of the element on which it turns a vector, and
-  /// whether other elements of the vector make it necessary.
+  /// A reflection of a vector on one of its elements: the new value of that
+  /// element, and whether other elements make the reflection necessary.
   struct Reflection {
     Value turned, isNeeded;
   };

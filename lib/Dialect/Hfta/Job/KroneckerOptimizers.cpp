@@ -395,7 +395,7 @@ static int64_t countShampoo(ArrayRef<StringRef>, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> outputAxes) {
   return countTurns(shape, outputAxes, 3);
 }
-/// The same, and a rotation for each factor's moment.
+/// Two factors' moments, a rotation there and back, and one for each moment.
 static int64_t countKlShampoo(ArrayRef<StringRef>, ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> outputAxes) {
   return countTurns(shape, outputAxes, 4);

@@ -32,11 +32,11 @@ enum class StateExtent {
 /// The longest side of a matrix over which optimizers keep a symmetric matrix.
 inline constexpr int64_t kMostSide = 10000;
 
-/// What an optimizer takes as matrices.
+/// Whether an optimizer takes parameters of two axes or more as matrices.
 enum class MatrixUse {
-  none, ///< nothing: axes don't matter
-  also, ///< parameters of two axes or more
-  only  ///< the same, and it updates no others
+  none, ///< it doesn't: axes don't matter
+  also, ///< it does, and it updates vectors, too
+  only  ///< it does, and it updates no others
 };
 
 /// A state of an optimizer, such as a momentum. There is one for each
