@@ -135,7 +135,8 @@ train sweep {{
                   if event["event"] == "step"]
 
         def count(copy):
-            values = [step[copy] for step in losses]
+            # A loss that isn't finite is a string in the log.
+            values = [float(step[copy]) for step in losses]
             return next((end for end in range(WINDOW, len(values) + 1)
                          if statistics.fmean(values[end - WINDOW:end])
                          <= self.network.target), None)
