@@ -1,7 +1,6 @@
 //===- HftaToLinalg.cpp - hfta to linalg, tensor, arith, math -------------===//
 
 #include "Hfta/Conversion/HftaToLinalg.h"
-#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Target/Target.h"
 #include "LoweringUtils.h"
 
@@ -161,11 +160,10 @@ struct ConvertHftaToLinalgPass
     target.addLegalDialect<arith::ArithDialect, linalg::LinalgDialect,
                            math::MathDialect, scf::SCFDialect,
                            tensor::TensorDialect>();
-    target.addIllegalDialect<HftaDialect>();
     // An op on whole matrices or sequences is the only op of its kernel and
     // becomes loops in hfta-matrices-to-loops.
-    target.addLegalOp<SpdInverseOp, SymmetricEigenOp, OrthogonalIterationOp,
-                      CtcLossOp>();
+    target.addDynamicallyLegalDialect<HftaDialect>(
+        [](Operation *op) { return op->hasTrait<AloneTrait>(); });
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());
     });

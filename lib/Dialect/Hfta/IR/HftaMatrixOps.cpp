@@ -70,13 +70,16 @@ LogicalResult SpdInverseOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+/// Returns the flops of an algorithm that needs `flops` n^3 for n rows.
+static int64_t countCubes(Value factor, int64_t flops) {
+  RankedTensorType type = getPlainType(factor);
+  int64_t rows = *getPackedSide(type.getDimSize(1));
+  return multiplySizes({type.getDimSize(0), rows, rows, rows, flops});
+}
+
 /// Counts n^3 flops for n rows: a third each for the Cholesky decomposition,
 /// the inverse of the triangle, and its product with its transpose.
-int64_t SpdInverseOp::getFlops() {
-  RankedTensorType type = getPlainType(getFactor());
-  int64_t rows = *getPackedSide(type.getDimSize(1));
-  return multiplySizes({type.getDimSize(0), rows, rows, rows});
-}
+int64_t SpdInverseOp::getFlops() { return countCubes(getFactor(), 1); }
 
 //===----------------------------------------------------------------------===//
 // Eigenvectors
@@ -118,12 +121,7 @@ LogicalResult SymmetricEigenOp::inferReturnTypes(
 
 /// Counts the flops of a direct method. An iteration that begins near the
 /// result may need fewer.
-int64_t SymmetricEigenOp::getFlops() {
-  static constexpr int64_t kFlopsAnElement = 9;
-  RankedTensorType type = getPlainType(getFactor());
-  int64_t rows = *getPackedSide(type.getDimSize(1));
-  return multiplySizes({type.getDimSize(0), rows, rows, rows, kFlopsAnElement});
-}
+int64_t SymmetricEigenOp::getFlops() { return countCubes(getFactor(), 9); }
 
 LogicalResult OrthogonalIterationOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
@@ -139,9 +137,4 @@ LogicalResult OrthogonalIterationOp::inferReturnTypes(
 
 /// Counts 14/3 n^3 flops for n rows, rounded up: 2 for the product, 4/3 for the
 /// reflections and 4/3 for the product of these.
-int64_t OrthogonalIterationOp::getFlops() {
-  static constexpr int64_t kFlopsAnElement = 5;
-  RankedTensorType type = getPlainType(getFactor());
-  int64_t rows = *getPackedSide(type.getDimSize(1));
-  return multiplySizes({type.getDimSize(0), rows, rows, rows, kFlopsAnElement});
-}
+int64_t OrthogonalIterationOp::getFlops() { return countCubes(getFactor(), 5); }

@@ -128,6 +128,11 @@ static Expression isMultiple(const Expression &number, const Expression &of) {
   return ((number / of).apply<FloorOp>() * of)
       .compare(ComparePredicate::equal, number);
 }
+/// Returns the running mean of gradients after this one.
+static Expression addGradient(OptimizerUpdate &update, const Expression &mean) {
+  return mean * update.filled("beta1") +
+         update.fill(1.0 - update.scalar("beta1")) * update.gradient;
+}
 /// Returns 1 where a condition, a scalar, holds, and 0 elsewhere.
 static Expression toNumber(const Expression &condition,
                            const Expression &scalar) {
@@ -169,10 +174,7 @@ static void updateSoap(OptimizerUpdate &update) {
   Expression gradient = all.toMatrix(update.gradient);
 
   Expression &mean = update.state("exp_avg");
-  mean = unlessFirst(mean * update.filled("beta1") +
-                         update.fill(1.0 - update.scalar("beta1")) *
-                             update.gradient,
-                     mean);
+  mean = unlessFirst(addGradient(update, mean), mean);
   Expression rotated =
       all.form.toTensor(all.rotate(gradient)).to(update.getComputeType());
   Expression &squares = update.state("exp_avg_sq");
@@ -193,8 +195,7 @@ static void updateSoap(OptimizerUpdate &update) {
   decayWeights(update);
   update.parameter = unlessFirst(update.parameter, old);
 
-  Expression isDue =
-      isMultiple(step, update.scalar("every")).select(step.splat(1.0), 0.0);
+  Expression isDue = toNumber(isMultiple(step, update.scalar("every")), step);
   for (Side &side : all.sides) {
     side.addMoment(gradient, /*scale=*/1.0);
     (void)side.decompose(toNumber(isFirst, step));
@@ -251,11 +252,8 @@ public:
                      ? update.scalar("exponent")
                      : step.splat(update.parameter.getShape().size() < 2
                                       ? 0.5
-                                      : exponentOfMatrices)) {
-    // Bases exist from the first update on in which they were due.
-    hasBases = step.compare(ComparePredicate::less, update.scalar("every"))
-                   .select(step.splat(0.0), 1.0);
-  }
+                                      : exponentOfMatrices)),
+        hasBases(findBases(step)) {}
 
   /// Adds second moments to all factors. With `isPaired`, each side gets those
   /// of the gradient after division by the root of the other side's factor,
@@ -265,6 +263,12 @@ public:
   void move();
 
 private:
+  /// Returns 1 if bases exist after this number of updates, else 0: they do
+  /// from the first update on in which they were due.
+  Expression findBases(const Expression &updates) {
+    return updates.compare(ComparePredicate::less, update.scalar("every"))
+        .select(step.splat(0.0), 1.0);
+  }
   /// Returns the powers of a side's eigenvalues, along this side of a matrix.
   Expression getPowers(Side &side, ArrayRef<int64_t> shape) {
     Expression values =
@@ -318,15 +322,13 @@ void Shampoo::decompose() {
     Expression &known = side.state("_eigenvalues");
     known = choose(isDue, values / correction, known.to(all.type));
   }
-  hasBases = updates.compare(ComparePredicate::less, update.scalar("every"))
-                 .select(step.splat(0.0), 1.0);
+  hasBases = findBases(updates);
 }
 
 void Shampoo::move() {
   constexpr double kLeastNorm = 1e-16;
   Expression &sums = update.state("exp_avg");
-  sums = sums * update.filled("beta1") +
-         update.fill(1.0 - update.scalar("beta1")) * update.gradient;
+  sums = addGradient(update, sums);
   Expression mean = sums / update.fill(correct(update, "beta1"));
   Expression matrix = all.toMatrix(mean);
   Expression scaled = all.rotate(matrix);
@@ -416,8 +418,8 @@ ArrayRef<OptimizerInfo> hfta::getKroneckerOptimizers() {
        "the mean gradient M as L^-`exponent` · M · R^-`exponent`, where L and "
        "R are running means of G Gᵀ and Gᵀ G plus `eps`, and `exponent` is 1/4 "
        "for matrices and 1/2 for vectors, which have only L; roots are taken "
-       "anew every `every` updates, and before the first time steps are those "
-       "M; `graft = adam`: steps have the norms of Adam's, whose epsilon is "
+       "anew every `every` updates, and before the first time steps are M; "
+       "`graft = adam`: steps have the norms of Adam's, whose epsilon is "
        "`graft_eps`, and are Adam's before that time; matrices are those of "
        "`soap`; "
        "decoupled weight decay",
