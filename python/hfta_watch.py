@@ -292,7 +292,6 @@ def watched(model):
     watch = Watch()
     forward, own = model.forward, "forward" in vars(model)
     apply = torch.autograd.Function.__dict__["apply"]
-    apply_function = torch.autograd.Function.apply.__func__
 
     @functools.wraps(forward)
     def run(*args, **kwargs):
@@ -303,7 +302,7 @@ def watched(model):
         # PyTorch derives such classes for its own operators; they are allowed.
         if cls.__module__.startswith("torch._") or cls.__name__.startswith(
                 "GeneratedBackwardFor_"):
-            return apply_function(cls, *args, **kwargs)
+            return apply.__get__(None, cls)(*args, **kwargs)
         watch.refuse(f"the autograd.Function {cls.__name__} has a derivative of its "
                      "own, which an ONNX file can't express")
 
