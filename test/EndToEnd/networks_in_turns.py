@@ -102,7 +102,7 @@ train gan {{
   turn g {{
     loss binary_cross_entropy(d(g(z)).logit, 1)
       + 0.1 * mse(d(g(z)).features, stop(d(image).features))
-      + 0.2 * mse(judge(g(z)), judge(image))
+      + 0.2 * mse(judge(g(z)), judge(image)) + 0.3 * mse(g(z), average(g(z)))
     optimizer rmsprop(lr = 0.01)
   }}
   schedule cosine(warmup = 2)

@@ -129,8 +129,27 @@ def make_call_rows():
             ("a sum over the batch", "mse(sum(gen(z), 0), image)", "axis"),
             ("an axis that isn't there", "mse(sum(gen(z), 4), image)", "axis"),
             ("two shapes", "mse(gen(z), image) + mse(gen(image), image)",
-             "other shapes than before")):
+             "other shapes than before"),
+            ("an average and no clause", "mse(gen(z), average(gen(z)))",
+             "'average(...)' needs a clause 'average'"),
+            ("an average of nothing", "mse(gen(z), average())",
+             "'average' takes a call of a network"),
+            ("an average of a name", "mse(gen(z), average(image))",
+             "'average' takes a call of a network"),
+            ("an average of a function", "mse(gen(z), average(relu(gen(z))))",
+             "'average' takes a call of a network"),
+            ("averages of averages", "mse(gen(z), average(average(gen(z))))",
+             "'average' takes a call of a network"),
+            ("a named average", "mse(gen(z), average(call = gen(z)))",
+             "'average' takes a call of a network"),
+            ("an output of an average", "mse(gen(z), average(gen(z)).fake)",
+             "unknown network or function 'average'")):
         yield change(f"a call with {name}", "mse(gen(z), image)", loss, message)
+    yield row("turns: an average of a network at rest",
+              GAN.replace("mse(gen(z), image)", "mse(gen(z), average(rest(z)))")
+              .replace("train gan", "model rest(z: f32[batch, 3]) { return linear(z, 8) }\n"
+                       "train gan"),
+              1, "no turn trains the network 'rest'")
     yield change("a network without parameters", "linear(z, 8)", "concat(z, z, z)",
                  "'gen' has no trained parameters", place="job.hfta:")
     yield row("a call's output outside of turns",

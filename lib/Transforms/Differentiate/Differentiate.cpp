@@ -1,5 +1,6 @@
 //===- Differentiate.cpp - From the array's model to a training step ------===//
 
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/Norms.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Tasks/Blocks.h"
@@ -100,6 +101,29 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
     Value first = MulOp::create(builder, read.getLoc(), number, size);
     read.replaceAllUsesWith(first);
     read.erase();
+  }
+}
+
+/// Replaces averages of parameters by reads of variables for them, which are
+/// declared here and updated with the parameters.
+static void replaceAverages(TaskBuilder &tasks, ModelOp model) {
+  SmallVector<AveragedOp> averages;
+  model.walk([&](AveragedOp op) { averages.push_back(op); });
+  for (AveragedOp op : averages) {
+    Value input = op.getInput();
+    while (auto cast = input.getDefiningOp<CastOp>())
+      input = cast.getInput();
+    auto read = input.getDefiningOp<ReadOp>();
+    VariableOp variable = read ? tasks.lookup(read.getVariable()) : nullptr;
+    Value average = op.getInput();
+    if (variable && variable.getTrained()) {
+      tasks.getBuilder().setInsertionPoint(op);
+      average = tasks.castTo(
+          tasks.read(declareAverage(tasks, variable), read.getCopy()),
+          getElementTypeOrSelf(op.getType()));
+    }
+    op.replaceAllUsesWith(average);
+    op.erase();
   }
 }
 
@@ -206,6 +230,7 @@ struct DifferentiatePass
         tasks.adopt(variable);
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
+    replaceAverages(tasks, model);
     if (job.training) {
       removeIdleOps(model, tasks);
       if (failed(buildTrainingStep(tasks, model, blocks)))

@@ -1,6 +1,7 @@
 //===- InitTasks.cpp - Initial values of variables ------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "Hfta/Transforms/Precision/Precision.h"
 #include "Tasks/TaskBuilder.h"
 
@@ -96,9 +97,9 @@ static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
   return tasks.splat(type.getShape(), type.getElementType(), 0.0);
 }
 
-/// Returns whether init writes the variable. Gradients and optimizer state
-/// begin as the zeros that new memory contains, so that a program that only
-/// infers never touches them.
+/// Returns whether init writes the variable. Gradients and most of an
+/// optimizer's state begin as the zeros that new memory contains, so that a
+/// program that only infers never touches them.
 static bool isWrittenByInit(VariableOp variable) {
   switch (variable.getRole()) {
   case Role::parameter:
@@ -122,7 +123,13 @@ void hfta::buildInitTasks(TaskBuilder &tasks) {
   for (auto &[block, variables] : variablesOfBlock) {
     tasks.startTask(parts::kInit, block);
     for (VariableOp variable : variables) {
-      tasks.write(getInitialValue(tasks, variable), variable);
+      Value value = getInitialValue(tasks, variable);
+      tasks.write(value, variable);
+      if (VariableOp average = tasks.getVariables().lookupOf(
+              variable, Purpose::state, kAverageState))
+        tasks.write(
+            tasks.castTo(value, average.getTensorType().getElementType()),
+            average);
       Attribute initial = variable.getInitial().value_or(Attribute());
       if (isa_and_nonnull<ElementsAttr>(initial))
         variable.removeInitialAttr();

@@ -160,6 +160,10 @@ bool isFormedByGroups(VariableOp variable);
 /// Builds the init tasks, for all blocks with variables that need initial
 /// values: parameters, statistics, optimizer state and gradients.
 void buildInitTasks(TaskBuilder &tasks);
+/// Returns the variable of a trained variable's running average, and declares
+/// it if there is none yet. It has the trained variable's type, or f32 if that
+/// is wider.
+VariableOp declareAverage(TaskBuilder &tasks, VariableOp variable);
 /// Builds the norm and update tasks of one block.
 void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                       ArrayRef<TrainedLeaf> leaves);

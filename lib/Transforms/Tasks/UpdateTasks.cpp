@@ -387,11 +387,8 @@ private:
   void updateAverage(const AverageInfo &average, Value written) {
     FloatType type = atLeastF32(stored);
     ArrayRef<int64_t> shape = variable.getTensorType().getShape();
-    VariableOp state = tasks.declareOf(
-        variable, Purpose::state, kAverageState,
-        RankedTensorType::get(shape, type,
-                              variable.getTensorType().getEncoding()),
-        variable.getBlock());
+    VariableOp state = declareAverage(tasks, variable);
+    state.setBlock(variable.getBlock());
     addOwner(state);
     auto number = [&](StringRef name) {
       return readNumber((kAveragePrefix + name).str());
@@ -425,6 +422,14 @@ private:
   Value counts;
 };
 } // namespace
+
+VariableOp hfta::declareAverage(TaskBuilder &tasks, VariableOp variable) {
+  RankedTensorType type = variable.getTensorType();
+  return tasks.declareOf(
+      variable, Purpose::state, kAverageState,
+      type.clone(atLeastF32(cast<FloatType>(type.getElementType()))),
+      variable.getBlock());
+}
 
 /// Builds the mean of a step's losses, or of one term of them, and writes it.
 /// Without a sum of weights, the loss is already divided.

@@ -39,6 +39,8 @@ func.func @unary(%x: tensor<4x3xf32>) {
   %16 = hfta.softplus %x : tensor<4x3xf32>
   // CHECK: hfta.stop_gradient %[[X]] : tensor<4x3xf32>
   %17 = hfta.stop_gradient %x : tensor<4x3xf32>
+  // CHECK: hfta.averaged %[[X]] : tensor<4x3xf32>
+  %averaged = hfta.averaged %x : tensor<4x3xf32>
   // CHECK: hfta.asin %[[X]] : tensor<4x3xf32>
   %18 = hfta.asin %x : tensor<4x3xf32>
   // CHECK: hfta.acos %[[X]] : tensor<4x3xf32>

@@ -62,6 +62,9 @@ def complete(block):
     if block.startswith(("optimizer", "precondition")):
         return (MODEL + DATA + "train t {\n  model net(image)\n" +
                 REST % "net" + block + "}\n")
+    if block.startswith("turn"):
+        return (MODEL + DATA + "train t {\n  data fashion, batch = 4\n" +
+                block.replace("(view)", "(image)") + "}\n")
     if block.startswith("train"):
         return MODEL + DATA + block
     if block.startswith("data ") and "price" in block:

@@ -1,4 +1,4 @@
-//===- HftaGradientOps.cpp - hfta.stop_gradient and hfta.ctc_loss ---------===//
+//===- HftaGradientOps.cpp - Where gradients end or begin -----------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Backward.h"
@@ -30,6 +30,20 @@ Value StopGradientOp::buildScalar(OpBuilder &, Location, ValueRange scalars) {
 SmallVector<Value> StopGradientOp::decompose(OpBuilder &) {
   return {getInput()};
 }
+
+LogicalResult AveragedOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+Value AveragedOp::buildScalar(OpBuilder &, Location, ValueRange scalars) {
+  return scalars.front();
+}
+
+SmallVector<Value> AveragedOp::decompose(OpBuilder &) { return {getInput()}; }
 
 bool hfta::usesBatchStatistics(BatchNormOp norm) {
   return !norm.getRunningMean() ||

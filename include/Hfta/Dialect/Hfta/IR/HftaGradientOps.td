@@ -30,6 +30,23 @@ def Hfta_StopGradientOp : Hfta_TensorOp<"stop_gradient", [
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+def Hfta_AveragedOp : Hfta_TensorOp<"averaged", [
+    Hfta_MovementTrait, Hfta_DetachedTrait,
+    DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>,
+    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+  let summary = "The running average of a parameter";
+  let description = [{
+    The input is read from a variable. If that is trained, the result is the
+    running average of its values after each update (the job's `average`), and
+    else the input. No gradient flows back through it. hfta-differentiate
+    replaces the op by a read of the average's variable.
+    Example: `%1 = hfta.averaged %0 : tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
 def Hfta_CtcLossOp : Hfta_DifferentiableOp<"ctc_loss", [
     Hfta_AloneTrait, Hfta_SumTrait], ["getFlops"]> {
   let summary = "Negative logarithms of labels' probabilities, over all alignments";
