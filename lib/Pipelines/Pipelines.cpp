@@ -47,7 +47,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
     pm.addPass(createHftaPlanSpill());
   pm.addPass(createHftaSplitTasks());
   pm.addPass(createHftaInsertKfac());
-  pm.addPass(createHftaBatchKfac());
+  pm.addPass(createHftaPlaceUpdates());
   pm.addPass(createHftaStagePipeline());
   pm.addPass(createHftaAssignResidency());
   addCleanUp(pm);
@@ -58,6 +58,8 @@ void hfta::buildPlannedPipeline(OpPassManager &pm, const Target &target,
                                 bool accumulates) {
   pm.addPass(createHftaDescribeLayers());
   pm.addPass(createHftaFoldCasts());
+  pm.addPass(createHftaDecompose({/*keepsMatrices=*/true}));
+  pm.addPass(createHftaBatchMatrices());
   pm.addPass(createHftaDecompose());
   target.addFormingPasses(pm, accumulates);
   pm.addPass(createHftaFormKernels());

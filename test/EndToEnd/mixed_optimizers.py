@@ -34,6 +34,7 @@ CLAUSES = """  seed 3
 # Matrices have optimizers of their own, whose rates follow the schedule, too.
 MUON = """  group hidden, optimizer = muon(lr = {}, coefficients = quintic)
   group outputs, optimizer = normuon(lr = 0.05)
+  average ema(decay = 0.5)
 """
 RATES = (0.02, 0.05)
 # Optimizers that average weights themselves, one of them for some parameters alone.
@@ -169,4 +170,5 @@ class Check:
                 getattr(self, f"check_{kind}")()
 
 
-Check().check()
+if __name__ == "__main__":
+    Check().check()

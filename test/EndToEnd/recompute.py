@@ -42,7 +42,7 @@ NORMALIZED = {
 # The passes from the fused model to tasks. `hfta-test-keep` chooses at random, by a seed,
 # which values are saved.
 SPLIT = ("--hfta-differentiate", "--hfta-test-keep=seed={}", "--hfta-split-tasks",
-         "--hfta-insert-kfac", "--hfta-batch-kfac", "--hfta-stage-pipeline",
+         "--hfta-insert-kfac", "--hfta-place-updates", "--hfta-stage-pipeline",
          "--canonicalize", "--cse", "--hfta-mark-phase=phase=train")
 
 

@@ -106,27 +106,13 @@ def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
   }];
 }
 
-def HftaBatchKfac : Pass<"hfta-batch-kfac", "::mlir::ModuleOp"> {
-  let summary = "Invert matrices of one size together";
-  let description = [{
-    In each task, the ops that invert or decompose matrices of one size, for all
-    copies or for one, become one op on all of these matrices.
-
-    ```mlir
-    %a, %s = hfta.spd_inverse %f, %d, %x : tensor<1x36xf32>, …
-    %b, %t = hfta.spd_inverse %g, %e, %y : tensor<2x36xf32>, …
-    // ==>
-    %all, %tries = hfta.spd_inverse %fg, %de, %xy : tensor<3x36xf32>, …
-    %a = hfta.slice %all from [0, 0] size [1, 36] …
-    ```
-  }];
-}
-
 def HftaDecompose : Pass<"hfta-decompose"> {
   let summary = "Rewrite composite ops in terms of simpler ones";
   let description = [{
     Every op with DecomposableOpInterface (softmax, batch_norm, dropout,
     optimizer updates) becomes elementwise ops, broadcasts and reductions.
+    With `keeps-matrices`, ops on whole matrices stay, so that
+    hfta-batch-matrices can merge them.
 
     ```mlir
     %1 = hfta.softmax %0 along 1 : tensor<2x3xf32>
@@ -134,6 +120,48 @@ def HftaDecompose : Pass<"hfta-decompose"> {
     %m = hfta.reduce max %0 over [1] : tensor<2x3xf32>
     …
     %1 = hfta.div %e, %s : tensor<2x3xf32>, tensor<2x3xf32>
+    ```
+  }];
+  let options = [
+    Option<"keepsMatrices", "keeps-matrices", "bool", "false",
+           "leave ops on whole matrices as they are">
+  ];
+}
+
+def HftaPlaceUpdates : Pass<"hfta-place-updates", "::mlir::ModuleOp"> {
+  let summary = "Let replicas share the updates of matrices";
+  let description = [{
+    Where the replicas of a program, or of a stage, all would update a parameter
+    by an optimizer that computes with whole matrices, one of them may do so
+    alone, and send the new parameter to the others; only this owner has the
+    optimizer's state of the parameter. Owners are chosen by the rule of K-FAC's
+    factors, from estimated times. An `update` task is divided into one for each
+    owner, which comes first, and one for all replicas, which also clears all
+    gradients. Nothing changes with a memory budget.
+
+    ```mlir
+    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
+    // ==>
+    func.func @"task/update.0.on_1"() attributes {hfta.task = #hfta.task<"update", 0, on 1>}
+    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
+    ```
+  }];
+}
+
+def HftaBatchMatrices : Pass<"hfta-batch-matrices", "::mlir::ModuleOp"> {
+  let summary = "Merge ops on matrices of one size";
+  let description = [{
+    In each task, the ops that do the same with matrices of one size, for the
+    same copies, become one op on all of these matrices: inverses,
+    decompositions, and iterations of optimizers. Matrices of an iteration are
+    merged up to 2^20 elements.
+
+    ```mlir
+    %a, %s = hfta.spd_inverse %f, %d, %x : tensor<1x36xf32>, …
+    %b, %t = hfta.spd_inverse %g, %e, %y : tensor<2x36xf32>, …
+    // ==>
+    %all, %tries = hfta.spd_inverse %fg, %de, %xy : tensor<3x36xf32>, …
+    %a = hfta.slice %all from [0, 0] size [1, 36] …
     ```
   }];
 }

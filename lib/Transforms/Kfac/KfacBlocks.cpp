@@ -28,22 +28,6 @@ Expression hfta::cropMatrix(const KfacUnit &unit, const Expression &matrix) {
                                ArrayRef<int64_t>{1, 1, 1});
 }
 
-Expression hfta::multiplyMatrices(const Expression &left,
-                                  const Expression &right,
-                                  bool isLeftTransposed,
-                                  bool isRightTransposed) {
-  MLIRContext *context = left.getElementType().getContext();
-  auto getMap = [&](unsigned row, unsigned column, bool isTransposed) {
-    if (isTransposed)
-      std::swap(row, column);
-    return AffineMap::getMultiDimMapWithTargets(4, {0, row, column}, context);
-  };
-  AffineMap maps[] = {getMap(1, 3, isLeftTransposed),
-                      getMap(3, 2, isRightTransposed), getMap(1, 2, false)};
-  return left.apply<ContractOp>(
-      right, Builder(context).getAffineMapArrayAttr(maps), TypeAttr());
-}
-
 Expression hfta::multiplyOutputs(const KfacFactor &output,
                                  const Expression &blocks,
                                  const Expression &matrix, bool isTransposed) {

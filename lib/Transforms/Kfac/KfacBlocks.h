@@ -21,12 +21,6 @@ Expression padMatrix(const KfacUnit &unit, const Expression &matrix);
 /// Removes the padding of padMatrix.
 Expression cropMatrix(const KfacUnit &unit, const Expression &matrix);
 
-/// Builds a batched matrix product, [b, m, k] times [b, k, n]. A transposed
-/// operand has the shape [b, k, m], or [b, n, k].
-Expression multiplyMatrices(const Expression &left, const Expression &right,
-                            bool isLeftTransposed = false,
-                            bool isRightTransposed = false);
-
 /// Builds the product of the output factor's diagonal blocks [blocks, size,
 /// size], transposed if requested, and a padded gradient.
 Expression multiplyOutputs(const KfacFactor &output, const Expression &blocks,

@@ -13,9 +13,14 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-void hfta::decomposeAll(Operation *root) {
+void hfta::decomposeAll(Operation *root, bool keepsMatrices) {
   SmallVector<DecomposableOpInterface> ops;
-  root->walk([&](DecomposableOpInterface op) { ops.push_back(op); });
+  auto add = [&](Operation *op) {
+    auto composite = dyn_cast<DecomposableOpInterface>(op);
+    if (composite && !(keepsMatrices && op->hasTrait<MatrixTrait>()))
+      ops.push_back(composite);
+  };
+  root->walk(add);
   while (!ops.empty()) {
     DecomposableOpInterface op = ops.pop_back_val();
     OpBuilder builder(op);
@@ -25,8 +30,7 @@ void hfta::decomposeAll(Operation *root) {
     for (Operation *made = before ? before->getNextNode()
                                   : &op->getBlock()->front();
          made != op; made = made->getNextNode())
-      if (auto composite = dyn_cast<DecomposableOpInterface>(made))
-        ops.push_back(composite);
+      add(made);
     op->replaceAllUsesWith(replacements);
     op->erase();
   }
@@ -36,6 +40,8 @@ namespace {
 struct DecomposePass : hfta::impl::HftaDecomposeBase<DecomposePass> {
   using HftaDecomposeBase::HftaDecomposeBase;
 
-  void runOnOperation() override { decomposeAll(getOperation()); }
+  void runOnOperation() override {
+    decomposeAll(getOperation(), keepsMatrices);
+  }
 };
 } // namespace

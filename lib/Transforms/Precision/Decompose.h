@@ -9,7 +9,7 @@ namespace mlir::hfta {
 
 /// Replaces all composite ops in `root` (DecomposableOpInterface) by simpler
 /// ops, until none is left.
-void decomposeAll(Operation *root);
+void decomposeAll(Operation *root, bool keepsMatrices = false);
 
 } // namespace mlir::hfta
 

@@ -77,17 +77,26 @@ void ScheduleBuilder::runUpdate() {
     precondition();
   else if (isStage())
     preconditionTogether();
+  SmallVector<Underway> parameters;
   for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
-    SmallVector<TaskOp> ofPart(getTasks(part));
-    if (getGroups() > 1)
-      std::reverse(ofPart.begin(), ofPart.end());
-    for (TaskOp task : ofPart) {
-      awaitSums(Role::gradient, task.getBlock());
-      inTurnsIf(isStage() && task.getByCopies(), [&] { run(task); });
+    std::map<int64_t, SmallVector<TaskOp>> ofBlocks;
+    for (TaskOp task : getTasks(part)) {
+      int64_t block = task.getBlock();
+      ofBlocks[getGroups() > 1 ? -block : block].push_back(task);
+    }
+    for (auto &[place, ofBlock] : ofBlocks) {
+      for (TaskOp task : ofBlock) {
+        awaitSums(Role::gradient, task.getBlock());
+        inTurnsIf(exchangesResults() && task.getByCopies(), [&] { run(task); });
+      }
+      // Parameters are sent while other blocks are updated.
+      if (part == parts::kUpdate)
+        give(ofBlock, "", parameters);
     }
     if (part == parts::kNorm)
       giveOnce(Role::output, parts::kNorm);
   }
+  awaitAll(parameters);
   giveOnce(Role::parameter, parts::kUpdate);
 }
 
@@ -165,7 +174,7 @@ void ScheduleBuilder::update() {
   else
     byCopies &= runByCopies({parts::kCurvature, parts::kInvert,
                              parts::kPrecondition, parts::kScale});
-  inTurnsIf(byCopies && !isStage(), [&] { runUpdate(); });
+  inTurnsIf(byCopies && !exchangesResults(), [&] { runUpdate(); });
   clearMoments();
 }
 

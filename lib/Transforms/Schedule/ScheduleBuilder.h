@@ -120,7 +120,14 @@ private:
   struct Range {
     int64_t segment, begin, end, stride; ///< stride: between slabs
   };
+  /// Returns whether replicas share the work of a preconditioner.
   bool isDealt() const;
+  /// Returns whether replicas share updates.
+  bool dealsUpdates() const;
+  /// Returns whether tasks that follow the backward go through the copies one
+  /// task after the other, because ranks exchange results of all copies in
+  /// between.
+  bool exchangesResults() const { return isStage() || dealsUpdates(); }
   SmallVector<Range> findWritten(TaskOp task);
   struct Gift {
     Range range;

@@ -1,9 +1,10 @@
 //===- ScheduleDealt.cpp - Work that some replicas do for all -------------===//
 //
-// If replicas share the work of a preconditioner, some of them run each of its
-// tasks for all copies. The results are sent to the replicas that need them:
-// inverses to those that use them, preconditioned gradients to all. They are
-// sent on the queue of sums, while other tasks run.
+// If replicas share the work of a preconditioner, or the updates of matrices,
+// some of them run each of these tasks for all copies. The results are sent to
+// the replicas that need them: inverses to those that use them, preconditioned
+// gradients and updated parameters to all. They are sent on the queue of sums,
+// while other tasks run.
 //===----------------------------------------------------------------------===//
 
 #include "Kfac/KfacParts.h"
@@ -13,18 +14,27 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
+/// Returns whether only some replicas run one of these tasks.
+static bool isAnyDealt(ArrayRef<TaskOp> tasks) {
+  return llvm::any_of(tasks, [](TaskOp task) { return task.getReplicas(); });
+}
+
 bool ScheduleBuilder::isDealt() const {
   return llvm::any_of(tasks, [](const auto &ofPart) {
-    return llvm::any_of(ofPart.second,
-                        [](TaskOp task) { return task.getReplicas(); });
+    return ofPart.first != parts::kUpdate && isAnyDealt(ofPart.second);
   });
+}
+
+bool ScheduleBuilder::dealsUpdates() const {
+  return isAnyDealt(getTasks(parts::kUpdate));
 }
 
 /// Returns whether the results of a task in this role are sent to other
 /// replicas.
 static bool isGiven(Role role) {
   return role == Role::gradient || role == Role::output ||
-         role == Role::curvature;
+         role == Role::curvature || role == Role::parameter ||
+         role == Role::optimizer_state;
 }
 
 /// Finds the ranges of the variables that the task writes, by segment. Adjacent

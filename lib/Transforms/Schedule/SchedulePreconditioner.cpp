@@ -89,7 +89,7 @@ void ScheduleBuilder::clearMoments() {
 /// each part together, because other replicas wait for the results of all
 /// copies.
 void ScheduleBuilder::runDue(StringRef period, StringRef part) {
-  inTurnsIf(isStage() && runByCopies(part),
+  inTurnsIf(exchangesResults() && runByCopies(part),
             [&] { every(period, DueKind::due, [&] { runAll(part); }); });
 }
 
@@ -107,7 +107,7 @@ void ScheduleBuilder::precondition() {
   runDue(kInversePeriod, parts::kInvert);
   every(kInversePeriod, DueKind::any,
         [&] { giveOnce(Role::curvature, parts::kInvert); });
-  inTurnsIf(isStage() && runByCopies(parts::kPrecondition),
+  inTurnsIf(exchangesResults() && runByCopies(parts::kPrecondition),
             [&] { runAll(parts::kPrecondition); });
   runScale();
 }
@@ -118,7 +118,7 @@ void ScheduleBuilder::runScale() {
   giveOnce(Role::result, {parts::kCurvature, parts::kInvert,
                           parts::kCountFactors, parts::kCountInverses});
   giveOnce(Role::output, parts::kPrecondition);
-  inTurnsIf((isStage() || isDealt()) && runByCopies(parts::kScale),
+  inTurnsIf((exchangesResults() || isDealt()) && runByCopies(parts::kScale),
             [&] { runAll(parts::kScale); });
   giveOnce(Role::result, parts::kScale);
 }

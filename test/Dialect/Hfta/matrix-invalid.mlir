@@ -93,3 +93,43 @@ func.func @iteration_C3_due(%f: tensor<2x3xf32>, %s: tensor<2x2x2xf32>, %d: tens
   %0 = hfta.orthogonal_iteration %f, %s, %d : tensor<2x3xf32>, tensor<2x2x2xf32>, tensor<2xf64>
   return
 }
+
+// -----
+
+func.func @orthogonalize_C1_rank(%m: tensor<2x3xf32>, %e: tensor<2xf64>) {
+  // expected-error@+1 {{expected matrices [matrices, rows, columns], got 'tensor<2x3xf32>'}}
+  %0 = hfta.orthogonalize %m, %e by [3.0, -4.0, 2.0] : tensor<2x3xf32>, tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @orthogonalize_C2_least(%m: tensor<4x2x3xf32>, %e: tensor<4xf32>) {
+  // expected-error@+1 {{expected least norms 'tensor<4xf64>', got 'tensor<4xf32>'}}
+  %0 = hfta.orthogonalize %m, %e by [3.0, -4.0, 2.0] : tensor<4x2x3xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @orthogonalize_C3_coefficients(%m: tensor<4x2x3xf32>, %e: tensor<4xf64>) {
+  // expected-error@+1 {{expected three coefficients a step, got 4}}
+  %0 = hfta.orthogonalize %m, %e by [3.0, -4.0, 2.0, 1.0] : tensor<4x2x3xf32>, tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @orthogonalize_C4_first(%m: tensor<4x2x3xf32>, %e: tensor<4xf64>) {
+  // expected-error@+1 {{expected restarts that ascend from 0 and are less than 1, the number of steps}}
+  %0 = hfta.orthogonalize %m, %e by [3.0, -4.0, 2.0] restarts [1] : tensor<4x2x3xf32>, tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @orthogonalize_C4_order(%m: tensor<4x2x3xf32>, %e: tensor<4xf64>) {
+  // expected-error@+1 {{expected restarts that ascend from 0 and are less than 2, the number of steps}}
+  %0 = hfta.orthogonalize %m, %e by [3.0, -4.0, 2.0, 3.0, -4.0, 2.0] restarts [0, 0] : tensor<4x2x3xf32>, tensor<4xf64>
+  return
+}

@@ -40,3 +40,15 @@ func.func @where_due(%f: tensor<2x36xf32>, %s: tensor<2x8x8xf32>,
       : tensor<2x36xf32>, tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2xf32, #hfta.copies<2>>
   return %basis, %next : tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2x8x8xf32, #hfta.copies<2>>
 }
+
+// CHECK-LABEL: func.func @orthogonalize(
+func.func @orthogonalize(%m: tensor<4x2x3xf32, #hfta.copies<2>>, %e: tensor<4xf64>)
+    -> (tensor<4x2x3xf32, #hfta.copies<2>>, tensor<4x2x3xf32, #hfta.copies<2>>) {
+  // CHECK: hfta.orthogonalize %{{.*}}, %{{.*}} by [3.400000e+00, -4.700000e+00, 2.000000e+00] : tensor<4x2x3xf32, #hfta.copies<2>>, tensor<4xf64>
+  %0 = hfta.orthogonalize %m, %e by [3.4, -4.7, 2.0]
+      : tensor<4x2x3xf32, #hfta.copies<2>>, tensor<4xf64>
+  // CHECK: hfta.orthogonalize %{{.*}}, %{{.*}} added by [3.000000e+00, -4.000000e+00, 2.000000e+00, 3.000000e+00, -4.000000e+00, 2.000000e+00] restarts [0, 1] :
+  %1 = hfta.orthogonalize %m, %e added by [3.0, -4.0, 2.0, 3.0, -4.0, 2.0] restarts [0, 1]
+      : tensor<4x2x3xf32, #hfta.copies<2>>, tensor<4xf64>
+  return %0, %1 : tensor<4x2x3xf32, #hfta.copies<2>>, tensor<4x2x3xf32, #hfta.copies<2>>
+}

@@ -20,10 +20,14 @@ namespace mlir::hfta::planning {
 struct Factor {
   int64_t size = 0;  ///< number of rows of each matrix, at least 1
   int64_t count = 1; ///< number of matrices, at least 1
+  /// For matrices that aren't symmetric, the number of sent elements of each;
+  /// 0: those of the lower triangle.
+  int64_t sentElements = 0;
 
-  /// Returns the number of stored and sent elements, those of the lower
-  /// triangles.
-  int64_t getElements() const { return count * (size * (size + 1) / 2); }
+  /// Returns the number of stored and sent elements.
+  int64_t getElements() const {
+    return count * (sentElements > 0 ? sentElements : size * (size + 1) / 2);
+  }
   /// Returns the sum of the cubes of the matrices' sizes. The work of inversion
   /// is proportional to it.
   double getCubes() const {

@@ -74,6 +74,25 @@ Expression hfta::makeNormal(const Expression &u, const Expression &v) {
   return radius * angle;
 }
 
+Expression hfta::multiplyMatrices(const Expression &left,
+                                  const Expression &right,
+                                  bool isLeftTransposed,
+                                  bool isRightTransposed) {
+  MLIRContext *context = left.getElementType().getContext();
+  auto batch = static_cast<unsigned>(left.getShape().size()) - 2;
+  auto getMap = [&](unsigned row, unsigned column, bool isTransposed) {
+    if (isTransposed)
+      std::swap(row, column);
+    SmallVector<unsigned> axes = llvm::to_vector(llvm::seq(batch));
+    axes.append({batch + row, batch + column});
+    return AffineMap::getMultiDimMapWithTargets(batch + 3, axes, context);
+  };
+  AffineMap maps[] = {getMap(0, 2, isLeftTransposed),
+                      getMap(2, 1, isRightTransposed), getMap(0, 1, false)};
+  return left.apply<ContractOp>(
+      right, Builder(context).getAffineMapArrayAttr(maps), TypeAttr());
+}
+
 SmallVector<Value> hfta::giveResults(Operation *op, OpBuilder &builder,
                                      ArrayRef<Expression> values) {
   SmallVector<Value> results;

@@ -36,8 +36,8 @@ public:
   /// Multiplies this side of a matrix by the transposed basis or, with
   /// `isBack`, by the basis.
   Expression rotate(const Expression &matrix, bool isBack = false) {
-    return axis == 0 ? multiply(getBasis(), matrix, !isBack)
-                     : multiply(matrix, getBasis(), false, isBack);
+    return axis == 0 ? multiplyMatrices(getBasis(), matrix, !isBack)
+                     : multiplyMatrices(matrix, getBasis(), false, isBack);
   }
 
   /// Moves the factor towards the second moment of a matrix' rows or columns,

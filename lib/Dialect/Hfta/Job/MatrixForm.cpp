@@ -2,8 +2,6 @@
 
 #include "MatrixForm.h"
 
-#include "mlir/IR/AffineMap.h"
-
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -39,21 +37,4 @@ Expression MatrixForm::toTensor(Expression matrix) const {
   return llvm::is_sorted(order)
              ? matrix
              : matrix.apply<TransposeOp>(ArrayRef<int64_t>(inverse));
-}
-
-Expression hfta::multiply(const Expression &lhs, const Expression &rhs,
-                          bool transposesLhs, bool transposesRhs) {
-  MLIRContext *context = Value(lhs).getContext();
-  AffineExpr row, column, term;
-  bindDims(context, row, column, term);
-  auto makeMap = [&](AffineExpr first, AffineExpr second, bool isTransposed) {
-    return AffineMap::get(3, 0,
-                          isTransposed ? ArrayRef<AffineExpr>{second, first}
-                                       : ArrayRef<AffineExpr>{first, second},
-                          context);
-  };
-  ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
-      {makeMap(row, term, transposesLhs), makeMap(term, column, transposesRhs),
-       makeMap(row, column, false)});
-  return lhs.apply<ContractOp>(rhs, maps, TypeAttr());
 }

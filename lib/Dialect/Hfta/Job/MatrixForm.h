@@ -24,11 +24,6 @@ struct MatrixForm {
   bool isTransposed = false; ///< whether `toMatrix` gives [columns, rows]
 };
 
-/// Multiplies two matrices. The sum is over the first axis of a transposed
-/// factor on the left, and over the last axis of a transposed one on the right.
-Expression multiply(const Expression &lhs, const Expression &rhs,
-                    bool transposesLhs = false, bool transposesRhs = false);
-
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_DIALECT_HFTA_JOB_MATRIXFORM_H

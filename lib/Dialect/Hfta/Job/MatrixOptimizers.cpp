@@ -36,95 +36,51 @@ static constexpr ParameterInfo kMuonParameters[] = {
     kCoefficients, kIteration};
 static constexpr OptimizerState kMuonStates[] = {{"momentum_buffer"}};
 
-/// The coefficients a, b, c of one step of a Newton-Schulz iteration, which
-/// replaces X by a X + (b A + c A^2) X with A = X X^T.
-struct NewtonSchulzStep {
-  double a, b, c;
-};
+/// The number of steps of a Newton-Schulz iteration, and the coefficients a, b
+/// and c of each (OrthogonalizeOp).
+static constexpr int64_t kSteps = 5;
+/// Those of all steps, which move singular values to about 0.7 to 1.2, and no
+/// nearer to 1 (K. Jordan et al., "Muon", 2024).
+static constexpr double kSimple[] = {3.4445, -4.7750, 2.0315};
+/// Those of single steps, which move singular values from a hundredth of the
+/// largest on to 0.99 to 1.03.
+static constexpr double kQuintic[kSteps][3] = {{4.0848, -6.8946, 2.9270},
+                                               {3.9505, -6.3029, 2.6377},
+                                               {3.7418, -5.5913, 2.3037},
+                                               {2.8769, -3.1427, 1.2046},
+                                               {2.8366, -3.0525, 1.2012}};
+/// The steps of `iteration = gram` before which the Gram matrix is computed
+/// anew, as its errors grow ("Gram Newton-Schulz", Dao AI Lab, 2026).
+static constexpr int64_t kRestarts[] = {0, 2};
 
-/// Coefficients that move singular values to about 0.7 to 1.2 within five
-/// steps, and no nearer (K. Jordan et al., "Muon", 2024).
-static constexpr NewtonSchulzStep kSimple[] = {{3.4445, -4.7750, 2.0315},
-                                               {3.4445, -4.7750, 2.0315},
-                                               {3.4445, -4.7750, 2.0315},
-                                               {3.4445, -4.7750, 2.0315},
-                                               {3.4445, -4.7750, 2.0315}};
-/// Coefficients of their own for each step, which move singular values from a
-/// hundredth of the largest on to 0.99 to 1.03.
-static constexpr NewtonSchulzStep kQuintic[] = {{4.0848, -6.8946, 2.9270},
-                                                {3.9505, -6.3029, 2.6377},
-                                                {3.7418, -5.5913, 2.3037},
-                                                {2.8769, -3.1427, 1.2046},
-                                                {2.8366, -3.0525, 1.2012}};
-
-/// Moves the singular values of a matrix with a norm of at most 1 towards 1.
-static Expression orthogonalize(Expression matrix,
-                                ArrayRef<NewtonSchulzStep> steps) {
-  bool isTall = matrix.getShape()[0] > matrix.getShape()[1];
-  for (const NewtonSchulzStep &step : steps) {
-    Expression gram = multiply(matrix, matrix, isTall, !isTall);
-    Expression change = step.b * gram + step.c * multiply(gram, gram);
-    matrix = step.a * matrix +
-             (isTall ? multiply(matrix, change) : multiply(change, matrix));
-  }
-  return matrix;
-}
-
-/// The number of steps after which the iteration by Gram matrices begins again
-/// with the matrix that it has reached, as errors of the Gram matrix grow.
-static constexpr size_t kStepsBeforeRestart = 2;
-
-/// Does the same steps without the matrix, on its Gram matrix A of the shorter
-/// side: X is multiplied by Q = P + s I at the end, which is cheaper if the
-/// matrix is much longer than wide. A step's factor Z + a I multiplies Q and,
-/// from both sides, A. Source: "Gram Newton-Schulz", Dao AI Lab, 2026.
-static Expression orthogonalizeByGram(const Expression &matrix,
-                                      ArrayRef<NewtonSchulzStep> steps) {
-  bool isTall = matrix.getShape()[0] > matrix.getShape()[1];
-  Expression gram = multiply(matrix, matrix, isTall, !isTall), whole;
-  double part = 1; // s; without `whole`, P is 0
-  for (const auto &[index, step] : llvm::enumerate(steps)) {
-    Expression change = step.b * gram + step.c * multiply(gram, gram);
-    Expression next = change * part;
-    if (!whole.isNull())
-      next = multiply(whole, change) + step.a * whole + next;
-    whole = next;
-    part *= step.a;
-    if (index + 1 == steps.size())
-      break;
-    Expression half = multiply(gram, change) + step.a * gram;
-    gram = multiply(change, half) + step.a * half;
-  }
-  return part * matrix +
-         (isTall ? multiply(matrix, whole) : multiply(whole, matrix));
-}
-
-/// Moves the singular values of a matrix with a norm of at most 1 towards 1, in
-/// the way that the update's options say.
-static Expression orthogonalize(const OptimizerUpdate &update,
-                                const Expression &matrix) {
-  ArrayRef<NewtonSchulzStep> steps = kSimple;
-  if (update.has("quintic"))
-    steps = kQuintic;
+/// Divides a matrix by the larger of its norm and `least`, or with `addsLeast`
+/// by their sum, and moves its singular values towards 1, in the way that the
+/// update's options say.
+static Expression orthogonalize(OptimizerUpdate &update,
+                                const Expression &matrix,
+                                const Expression &least, bool addsLeast) {
+  OpBuilder &builder = update.getBuilder();
   ArrayRef<int64_t> shape = matrix.getShape();
-  if (!update.has("gram") || shape[0] == shape[1])
-    return orthogonalize(matrix, steps);
-  return orthogonalizeByGram(
-      orthogonalizeByGram(matrix, steps.take_front(kStepsBeforeRestart)),
-      steps.drop_front(kStepsBeforeRestart));
+  SmallVector<double> coefficients;
+  for (const auto &ofStep : kQuintic)
+    llvm::append_range(coefficients, update.has("quintic") ? ofStep : kSimple);
+  DenseI64ArrayAttr restarts;
+  if (update.has("gram") && shape[0] != shape[1])
+    restarts = builder.getDenseI64ArrayAttr(kRestarts);
+  return matrix.reshape({1, shape[0], shape[1]})
+      .apply<OrthogonalizeOp>(
+          least.fill({1}), builder.getDenseF64ArrayAttr(coefficients), restarts,
+          addsLeast ? builder.getUnitAttr() : UnitAttr())
+      .reshape(shape);
 }
 
-/// Counts the products of five steps: three a step or, by Gram matrices, four
-/// with the matrix and fourteen with small ones.
 static int64_t countIteration(ArrayRef<StringRef> given,
                               ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> outputAxes) {
   MatrixForm form(shape, outputAxes);
-  int64_t narrow = std::min(form.rows, form.columns);
-  int64_t wide = std::max(form.rows, form.columns);
-  bool isGram = llvm::is_contained(given, "gram") && narrow < wide;
-  return narrow * narrow *
-         ((isGram ? 8 : 20) * wide + (isGram ? 28 : 10) * narrow);
+  bool isGram = llvm::is_contained(given, "gram") && form.rows != form.columns;
+  return OrthogonalizeOp::countFlops(form.rows, form.columns, kSteps,
+                                     isGram ? std::size(kRestarts) : 0);
 }
 
 /// Returns the factor by which steps of a matrix of this shape are multiplied.
@@ -152,9 +108,8 @@ static Expression orthogonalizeMomentum(OptimizerUpdate &update,
       update.has("nesterov")
           ? update.gradient + momentum * (mean - update.gradient)
           : mean;
-  Expression length = update.norm(direction), eps = update.scalar("eps");
-  length = addsEps ? length + eps : length.apply<MaxOp>(eps);
-  return orthogonalize(update, form.toMatrix(direction / update.fill(length)));
+  return orthogonalize(update, form.toMatrix(direction), update.scalar("eps"),
+                       addsEps);
 }
 
 /// Decays the parameter and moves it against a step, a matrix.

@@ -154,8 +154,7 @@ int64_t OptimizerUpdateOp::getFlops() {
   auto type = cast<RankedTensorType>(getParameter().getType());
   int64_t flops = 2 * (getStates().size() + 2) * type.getNumElements();
   if (auto *countProducts = getInfo().countProducts)
-    flops += getCopies(type).value_or(1) *
-             countProducts(getGivenOptions(), type.getShape(),
+    flops += countProducts(getGivenOptions(), type.getShape(),
                            hfta::getOutputAxes(*this));
   return flops;
 }

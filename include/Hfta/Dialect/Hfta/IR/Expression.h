@@ -115,6 +115,12 @@ HFTA_EXPRESSION_OPERATOR(/, DivOp)
 /// "A note on the generation of random normal deviates", 1958.
 Expression makeNormal(const Expression &u, const Expression &v);
 
+/// Multiplies matrices, [..., m, k] by [..., k, n], along equal leading axes. A
+/// transposed operand has the shape [..., k, m], or [..., n, k].
+Expression multiplyMatrices(const Expression &left, const Expression &right,
+                            bool isLeftTransposed = false,
+                            bool isRightTransposed = false);
+
 /// Converts `values` to the types of `op`'s results: casts them to the results'
 /// element types, and stacks a shared value for all copies where the result is
 /// arrayed.

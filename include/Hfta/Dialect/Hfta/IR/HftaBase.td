@@ -29,8 +29,8 @@ class Hfta_MarkerTrait<string name> : NativeOpTrait<name> {
 /// loops.
 def Hfta_AloneTrait : Hfta_MarkerTrait<"AloneTrait">;
 /// Ops that run an algorithm on each matrix along axis 0 of all operands and
-/// results. The last operand is the result of an earlier run. Several such ops
-/// on matrices of the same size may be merged into one.
+/// results. Several such ops on matrices of the same size may be merged into
+/// one.
 def Hfta_MatrixTrait : Hfta_MarkerTrait<"MatrixTrait">;
 /// Elementwise ops with many instructions per element, so that their results
 /// are kept rather than recomputed.

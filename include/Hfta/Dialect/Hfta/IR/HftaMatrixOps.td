@@ -1,8 +1,7 @@
-//===- HftaMatrixOps.td - Inverses and eigenvectors --------*- tablegen -*-===//
+//===- HftaMatrixOps.td - Algorithms on whole matrices -----*- tablegen -*-===//
 //
-// Algorithms on symmetric matrices. A symmetric n x n matrix is packed: the
-// n(n+1)/2 elements of its lower triangle are stored, row by row. A tensor
-// contains several matrices along axis 0.
+// A tensor contains several matrices along axis 0. A symmetric n x n matrix is
+// packed: the n(n+1)/2 elements of its lower triangle are stored, row by row.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_MATRIX_OPS
@@ -11,11 +10,11 @@
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
 //===----------------------------------------------------------------------===//
-// Matrices
+// Symmetric matrices
 //===----------------------------------------------------------------------===//
 
-/// An algorithm on each matrix along axis 0 of all operands and results. The
-/// result for one matrix doesn't depend on the others.
+/// An algorithm on each symmetric matrix along axis 0 of all operands and
+/// results. The result for one matrix doesn't depend on the others.
 class Hfta_MatrixOp<string mnemonic>
     : Hfta_TensorOp<mnemonic, [Hfta_AloneTrait, Hfta_MatrixTrait], ["getFlops"]>;
 
@@ -102,6 +101,56 @@ def Hfta_OrthogonalIterationOp : Hfta_MatrixOp<"orthogonal_iteration"> {
   let results = (outs Hfta_FloatTensor:$result);
   let assemblyFormat = [{
     $factor `,` $start `,` $due attr-dict `:` type(operands)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Any matrices
+//===----------------------------------------------------------------------===//
+
+def Hfta_OrthogonalizeOp : Hfta_TensorOp<"orthogonalize", [
+    Hfta_MatrixTrait, DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>],
+    ["getFlops"]> {
+  let summary = "Nearly orthogonal matrices, by Newton-Schulz iterations";
+  let description = [{
+    Each matrix is divided by the larger of its norm and `least`, or with
+    `added` by their sum; the norm is the root of the sum of all squares, in
+    f64. Its singular values, which are at most 1 then, move towards 1 by a
+    step for each three numbers a, b, c of `coefficients`: X becomes
+    a X + (b A + c A²) X, where A is X Xᵀ or, for a tall X, with the product
+    from the other side, Xᵀ X.
+
+    With `restarts`, steps are done on A instead, from which a product of X with
+    one small matrix follows: cheaper for matrices much longer than wide. As A
+    loses digits, X is computed, and A from it, before the steps that `restarts`
+    numbers, ascending from 0.
+
+    Constraints:
+    - (C1) `matrices` has the shape [matrices, rows, columns].
+    - (C2) `least` has one element a matrix, of type f64.
+    - (C3) `coefficients` are three numbers a step.
+    - (C4) `restarts` begins with 0, ascends, and names steps.
+
+    Example:
+    ```mlir
+    %step = hfta.orthogonalize %momentum, %eps by [3.4445, -4.7750, 2.0315]
+        : tensor<4x32x96xf32>, tensor<4xf64>
+    ```
+  }];
+  let arguments = (ins Hfta_FloatTensor:$matrices, Hfta_FloatTensor:$least,
+                       DenseF64ArrayAttr:$coefficients,
+                       OptionalAttr<DenseI64ArrayAttr>:$restarts,
+                       UnitAttr:$added);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = [{
+    $matrices `,` $least (`added` $added^)? `by` $coefficients
+    (`restarts` $restarts^)? attr-dict `:` type(operands)
+  }];
+  let extraClassDeclaration = [{
+    /// Returns the flops of the products for one matrix. `restarts` is 0 if the
+    /// steps are done on the matrix.
+    static int64_t countFlops(int64_t rows, int64_t columns, int64_t steps,
+                              int64_t restarts);
   }];
 }
 
