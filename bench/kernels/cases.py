@@ -284,14 +284,8 @@ def make_cases():
 def make_job(copies):
     """Returns the attribute alias #job: the settings of a job with this many copies, whose
     program only contains kernels."""
-    return f"""#job = {{name = "kernels", copies = {copies} : i64, batch = 1 : i64, micro_batches = 1 : i64,
-  epochs = 0 : i64, steps = 0 : i64, training = false, fuse = true,
-  all_forwards_first = false, shuffle = false, order_seed = 0 : i64, optimizer = "",
-  optimizer_flags = [], hyper_parameters = [], clip_norm = array<f64>,
-  seed = array<i64>, schedule = {{kind = "constant", warmup = array<f64>,
-  step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}},
-  precision = {{parameters = "f32", compute = "f32", accumulate = "f32",
-  gradients = "f32", state = "f32"}}, data = []}}
+    return f"""#job = {{name = "kernels", copies = {copies} : i64, batch = 1 : i64, epochs = 0 : i64,
+  training = false, optimizers = [], hyper_parameters = [], seed = array<i64>, data = []}}
 """
 
 
