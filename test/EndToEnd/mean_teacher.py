@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tests a network that learns from the running average of its own weights. Losses, weights,
-averages and running statistics are compared with a simulation in Python. Copies differ in the
-average's decay; each has the bytes that it has alone, also when the training is resumed. An
-evaluation of a checkpoint has the losses of the training's own. Needs only Python's standard
-library."""
+"""Tests a network that learns from the running average of its own weights, once or twice in a
+step. Losses, weights, averages and running statistics are compared with a simulation in Python.
+Copies differ in the average's decay; each has the bytes that it has alone, also when the
+training is resumed. An evaluation of a checkpoint has the losses of the training's own. Needs
+only Python's standard library."""
 
 import json
 
@@ -15,23 +15,24 @@ from turns_simulation import (BATCH, IMAGES, WEIGHTS, Value, backward, copy_rows
 from make_data import write_npy  # found by harness
 
 STEPS, RATE, DECAYS = 4, 0.05, [0.5, 0.75]
-VIEWS = grid(5, 3, 19, 9, 8, BATCH * STEPS, 3)
-TARGETS = grid(13, 1, 29, 14, 16, BATCH * STEPS, 1)
+VIEWS = grid(5, 3, 19, 9, 8, 2 * BATCH * STEPS, 3)
+TARGETS = grid(13, 1, 29, 14, 16, 2 * BATCH * STEPS, 1)
 
 
-def make_job(decays):
+def make_job(decays, times=1):
+    tested = 'test image = npy("image.npy"), view = npy("view.npy"), target = npy("target.npy")'
     return f"""
 model d = onnx("d.onnx")
 data made {{
   train image = npy("image.npy"), view = npy("view.npy"), target = npy("target.npy")
-  test image = npy("image.npy"), view = npy("view.npy"), target = npy("target.npy")
+  {tested if times == 1 else ""}
 }}
 train consistent {{
   data made, batch = {BATCH}, shuffle = false
   steps {STEPS}
   precision f64
   average ema(decay = {decays})
-  turn d {{
+  turn d, times = {times} {{
     loss mse(d(image), target) + 0.5 * mse(d(image), average(d(view)))
     optimizer sgd(lr = {RATE})
   }}
@@ -77,12 +78,15 @@ class Student:
         return losses
 
 
-def check_formula(folder, events):
+def check_formula(folder, events, times):
+    events = [event for event in events if event["event"] == "step"]
     for copy, decay in enumerate(DECAYS):
         student = Student(decay)
         for number, event in enumerate(events):
-            rows = slice(number * BATCH, (number + 1) * BATCH)
-            losses = student.step(IMAGES[rows], VIEWS[rows], TARGETS[rows])
+            losses = []
+            for part in range(number * times, (number + 1) * times):
+                rows = slice(part * BATCH, (part + 1) * BATCH)
+                losses += student.step(IMAGES[rows], VIEWS[rows], TARGETS[rows])
             expect_near([float(numbers[copy]) for key, numbers in event.items()
                          if key.startswith("loss_")], losses,
                         f"losses of copy {copy} in step {number + 1}")
@@ -93,20 +97,27 @@ def check_formula(folder, events):
                         f"average of {name} of copy {copy}")
         for name, numbers in student.running.items():
             expect_near(trained[f"d.{name}"][2], numbers, f"running {name} of copy {copy}")
-    print("as simulated")
+    print(f"as simulated: {times} a step")
+
+
+def train(work, name, times):
+    """Returns the program, its last checkpoint, and the events of its log."""
+    binary = work.compile(name, make_job(DECAYS, times))
+    log = work.folder / f"{name}.jsonl"
+    folder = checkpoint(work.train(binary, "--log", log, "--log-every", 1), STEPS)
+    return binary, folder, list(read_log(log))
 
 
 def main():
     work = Work(__doc__)
     for name, rows in (("image", IMAGES), ("view", VIEWS), ("target", TARGETS)):
-        write_npy(work.folder / f"{name}.npy", "<f4", sum(rows[:BATCH * STEPS], []),
-                  [BATCH * STEPS, len(rows[0])])
+        write_npy(work.folder / f"{name}.npy", "<f4", sum(rows[:2 * BATCH * STEPS], []),
+                  [2 * BATCH * STEPS, len(rows[0])])
     write_networks(work.folder)
-    binary = work.compile("all", make_job(DECAYS))
-    log = work.folder / "all.jsonl"
-    folder = checkpoint(work.train(binary, "--log", log, "--log-every", 1), STEPS)
-    events = list(read_log(log))
-    check_formula(folder, [event for event in events if event["event"] == "step"])
+    _, folder, events = train(work, "twice", 2)
+    check_formula(folder, events, 2)
+    binary, folder, events = train(work, "all", 1)
+    check_formula(folder, events, 1)
 
     evaluated = json.loads(run(binary, "eval", "--data", work.folder, "--checkpoint", folder,
                                "--json"))

@@ -37,11 +37,13 @@ MUON = """  group hidden, optimizer = muon(lr = {}, coefficients = quintic)
   average ema(decay = 0.5)
 """
 RATES = (0.02, 0.05)
-# Optimizers that average weights themselves, one of them for some parameters alone.
+# Optimizers that average weights themselves, one of them for some parameters alone, beside one
+# whose updates ranks share. Averages are evaluated.
 AVERAGING = ["schedule_free_sgd(lr = 0.5)", "adamw(lr = 1e-2)",
              "schedule_free_adamw(lr = 1e-2, weight_decay = 0.1)",
-             "schedule_free_sgd(lr = 0.1, momentum = 0.5, r = 1)"]
-OF_GROUP = CLAUSES + "  group biases, optimizer = schedule_free_adamw(lr = 0.05)\n"
+             "schedule_free_sgd(lr = 0.1, momentum = 0.5, r = 1)", "soap(lr = 1e-2, every = 2)"]
+OF_GROUP = CLAUSES + ("  group biases, optimizer = schedule_free_adamw(lr = 0.05)\n"
+                      "  validation 0.25\n")
 # Optimizers with factors, which are decomposed in different steps.
 KRONECKER = ["soap(lr = 1e-2, every = 2)",
              "shampoo(lr = 1e-2, every = 3, eps = 1e-6, graft = adam)",

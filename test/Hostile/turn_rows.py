@@ -143,7 +143,7 @@ def make_call_rows():
             ("a named average", "mse(gen(z), average(call = gen(z)))",
              "'average' takes a call of a network"),
             ("an output of an average", "mse(gen(z), average(gen(z)).fake)",
-             "unknown network or function 'average'")):
+             "'average(...)' is one tensor")):
         yield change(f"a call with {name}", "mse(gen(z), image)", loss, message)
     yield row("turns: an average of a network at rest",
               GAN.replace("mse(gen(z), image)", "mse(gen(z), average(rest(z)))")

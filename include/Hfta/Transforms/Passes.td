@@ -106,6 +106,24 @@ def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
   }];
 }
 
+def HftaBatchMatrices : Pass<"hfta-batch-matrices", "::mlir::ModuleOp"> {
+  let summary = "Merge ops on matrices of one size";
+  let description = [{
+    In each task, the ops that do the same with matrices of one size, for the
+    same copies, become one op on all of these matrices: inverses,
+    decompositions, and iterations of optimizers. Matrices of an iteration are
+    merged up to 2^20 elements.
+
+    ```mlir
+    %a, %s = hfta.spd_inverse %f, %d, %x : tensor<1x36xf32>, …
+    %b, %t = hfta.spd_inverse %g, %e, %y : tensor<2x36xf32>, …
+    // ==>
+    %all, %tries = hfta.spd_inverse %fg, %de, %xy : tensor<3x36xf32>, …
+    %a = hfta.slice %all from [0, 0] size [1, 36] …
+    ```
+  }];
+}
+
 def HftaDecompose : Pass<"hfta-decompose"> {
   let summary = "Rewrite composite ops in terms of simpler ones";
   let description = [{
@@ -126,44 +144,6 @@ def HftaDecompose : Pass<"hfta-decompose"> {
     Option<"keepsMatrices", "keeps-matrices", "bool", "false",
            "leave ops on whole matrices as they are">
   ];
-}
-
-def HftaPlaceUpdates : Pass<"hfta-place-updates", "::mlir::ModuleOp"> {
-  let summary = "Let replicas share the updates of matrices";
-  let description = [{
-    Where the replicas of a program, or of a stage, all would update a parameter
-    by an optimizer that computes with whole matrices, one of them may do so
-    alone, and send the new parameter to the others; only this owner has the
-    optimizer's state of the parameter. Owners are chosen by the rule of K-FAC's
-    factors, from estimated times. An `update` task is divided into one for each
-    owner, which comes first, and one for all replicas, which also clears all
-    gradients. Nothing changes with a memory budget.
-
-    ```mlir
-    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
-    // ==>
-    func.func @"task/update.0.on_1"() attributes {hfta.task = #hfta.task<"update", 0, on 1>}
-    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
-    ```
-  }];
-}
-
-def HftaBatchMatrices : Pass<"hfta-batch-matrices", "::mlir::ModuleOp"> {
-  let summary = "Merge ops on matrices of one size";
-  let description = [{
-    In each task, the ops that do the same with matrices of one size, for the
-    same copies, become one op on all of these matrices: inverses,
-    decompositions, and iterations of optimizers. Matrices of an iteration are
-    merged up to 2^20 elements.
-
-    ```mlir
-    %a, %s = hfta.spd_inverse %f, %d, %x : tensor<1x36xf32>, …
-    %b, %t = hfta.spd_inverse %g, %e, %y : tensor<2x36xf32>, …
-    // ==>
-    %all, %tries = hfta.spd_inverse %fg, %de, %xy : tensor<3x36xf32>, …
-    %a = hfta.slice %all from [0, 0] size [1, 36] …
-    ```
-  }];
 }
 
 def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
@@ -322,6 +302,26 @@ def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
     have been computed.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def HftaPlaceUpdates : Pass<"hfta-place-updates", "::mlir::ModuleOp"> {
+  let summary = "Let replicas share the updates of matrices";
+  let description = [{
+    Where the replicas of a program, or of a stage, all would update a parameter
+    by an optimizer that computes with whole matrices, one of them may do so
+    alone, and send the new parameter to the others; only this owner has the
+    optimizer's state of the parameter. Owners are chosen by the rule of K-FAC's
+    factors, from estimated times. An `update` task is divided into one for each
+    owner, which comes first, and one for all replicas, which also clears all
+    gradients. Nothing changes with a memory budget.
+
+    ```mlir
+    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
+    // ==>
+    func.func @"task/update.0.on_1"() attributes {hfta.task = #hfta.task<"update", 0, on 1>}
+    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
+    ```
+  }];
 }
 
 def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {

@@ -387,9 +387,13 @@ Value TurnsBuilder::callNetwork(const ast::CallExpression &call,
   auto isCalled = [&](const NetworkInfo &network) {
     return network.declaration->name.name == call.callee.name;
   };
-  if (call.callee.name == "average" && !output &&
-      llvm::none_of(info.networks, isCalled))
+  if (call.callee.name == "average" && llvm::none_of(info.networks, isCalled)) {
+    if (output)
+      return body->fail(output->range, "'average(...)' is one tensor",
+                        "choose the output inside, as in average(net(x)." +
+                            output->name + ")");
     return callAveraged(call);
+  }
   std::optional<SmallVector<Value>> arguments = evaluateArguments(call);
   Network *network = arguments ? findNetwork(call, *arguments) : nullptr;
   if (!network)

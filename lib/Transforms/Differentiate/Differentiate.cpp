@@ -105,8 +105,9 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
 }
 
 /// Replaces averages of parameters by reads of variables for them, which are
-/// declared here and updated with the parameters.
-static void replaceAverages(TaskBuilder &tasks, ModelOp model) {
+/// declared here and updated with the parameters. Emits an error and fails if
+/// one isn't that of a parameter.
+static LogicalResult replaceAverages(TaskBuilder &tasks, ModelOp model) {
   SmallVector<AveragedOp> averages;
   model.walk([&](AveragedOp op) { averages.push_back(op); });
   for (AveragedOp op : averages) {
@@ -114,17 +115,22 @@ static void replaceAverages(TaskBuilder &tasks, ModelOp model) {
     while (auto cast = input.getDefiningOp<CastOp>())
       input = cast.getInput();
     auto read = input.getDefiningOp<ReadOp>();
-    VariableOp variable = read ? tasks.lookup(read.getVariable()) : nullptr;
+    if (!read)
+      return op.emitError("the average must be that of a variable's value");
+    VariableOp variable = tasks.lookup(read.getVariable());
     Value average = op.getInput();
-    if (variable && variable.getTrained()) {
+    if (variable.getTrained()) {
       tasks.getBuilder().setInsertionPoint(op);
-      average = tasks.castTo(
-          tasks.read(declareAverage(tasks, variable), read.getCopy()),
-          getElementTypeOrSelf(op.getType()));
+      Value own = tasks.read(declareAverage(tasks, variable), read.getCopy());
+      // The average has another value in each turn, as the variable has.
+      if (Attribute turn = read->getAttr(HftaDialect::kBlockAttrName))
+        own.getDefiningOp()->setAttr(HftaDialect::kBlockAttrName, turn);
+      average = tasks.castTo(own, getElementTypeOrSelf(op.getType()));
     }
     op.replaceAllUsesWith(average);
     op.erase();
   }
+  return success();
 }
 
 /// Whether a scalar is known to be zero for all copies. The numbers that a
@@ -230,7 +236,8 @@ struct DifferentiatePass
         tasks.adopt(variable);
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
-    replaceAverages(tasks, model);
+    if (failed(replaceAverages(tasks, model)))
+      return failure();
     if (job.training) {
       removeIdleOps(model, tasks);
       if (failed(buildTrainingStep(tasks, model, blocks)))

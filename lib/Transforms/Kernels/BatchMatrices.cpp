@@ -22,7 +22,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The most elements of an operand that merged ops have, for one copy, if they
+/// The most elements of an operand that merged ops have for each copy, if they
 /// become ops on tensors. Larger matrices fill launches of their own, and would
 /// only need more memory together.
 static constexpr int64_t kMostElements = 1 << 20;
@@ -48,7 +48,8 @@ static Value slice(OpBuilder &builder, Value whole, int64_t first,
 }
 
 /// Moves all direct and indirect users of `ops` that come before `last` to
-/// after it, and keeps their order.
+/// after it, and keeps their order. Writes among them may pass other reads: a
+/// task reads no value of a variable after it has written it.
 static void moveUsersBehind(ArrayRef<Operation *> ops, Operation *last) {
   DenseSet<Operation *> moved(ops.begin(), ops.end());
   SmallVector<Operation *> users;
@@ -141,8 +142,8 @@ void MatrixBatcher::add(Operation &op) {
 }
 
 /// Returns a key that is equal for ops that may be merged. It consists of the
-/// op's name, attributes and depth, the operands' types without axis 0, the
-/// number of matrices, and the copies that the op serves, because other copies'
+/// op's name, attributes and depth, the operands' types without axis 0, which
+/// counts matrices, and the copies that the op serves, because other copies'
 /// matrices must not be computed along. Ops of one depth don't depend on each
 /// other.
 std::string MatrixBatcher::getKey(Operation &op, int64_t depth) const {

@@ -9,12 +9,14 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Dialect/Hfta/Job/Averages.h"
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Planning/Common/ReferenceRates.h"
 #include "Hfta/Planning/Kfac/FactorPlacement.h"
 #include "Hfta/Support/TaskNames.h"
 #include "Hfta/Transforms/Kfac/PlannedKfac.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Tasks/Blocks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -29,10 +31,11 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The kernels of an update with matrices, roughly: five steps of an iteration
-/// have three products each.
+/// An estimate of an update's kernels: the five steps of muon have three
+/// products each.
 static constexpr double kKernels = 16;
-/// The products of a square matrix' update take about 30 n^3 flops.
+/// The planner describes a matrix by the rows of a square one whose update
+/// takes as many flops: those of muon's products, 30 n^3.
 static constexpr double kFlopsPerCube = 30;
 
 namespace {
@@ -53,6 +56,8 @@ public:
 
 private:
   VariableOp findParameter(OptimizerUpdateOp update);
+  int64_t countCopies(OptimizerUpdateOp update);
+  int64_t countSentElements(VariableOp parameter) const;
   void collect(func::FuncOp task);
   planning::FactorOwners chooseOwners() const;
   void moveUpdates(func::FuncOp task, ArrayRef<Updated *> owned, int64_t owner);
@@ -76,6 +81,22 @@ VariableOp UpdatePlacer::findParameter(OptimizerUpdateOp update) {
   return read ? symbols.lookup<VariableOp>(read.getVariable()) : VariableOp();
 }
 
+/// Returns the number of copies that an update is for.
+int64_t UpdatePlacer::countCopies(OptimizerUpdateOp update) {
+  Value parameter = update.getParameter();
+  for (Value input : update.getInputs())
+    if (auto read = input.getDefiningOp<ReadOp>(); read && read.getOnly())
+      return static_cast<int64_t>(read.getOnly()->size());
+  return getCopies(parameter.getType()).value_or(1);
+}
+
+/// Returns the elements that an owner sends of each copy's parameter: those of
+/// the parameter itself and of an average of its weights.
+int64_t UpdatePlacer::countSentElements(VariableOp parameter) const {
+  int64_t elements = parameter.getTensorType().getNumElements();
+  return job.average.empty() ? elements : 2 * elements;
+}
+
 /// Adds the parameters of a task of which some update computes with matrices.
 void UpdatePlacer::collect(func::FuncOp task) {
   llvm::MapVector<Operation *, Updated> ofTask;
@@ -92,7 +113,7 @@ void UpdatePlacer::collect(func::FuncOp task) {
     for (OptimizerUpdateOp update : updated.updates) {
       if (!update.getInfo().countProducts || type.getRank() < 2)
         continue;
-      int64_t copies = getCopies(update.getParameter().getType()).value_or(1);
+      int64_t copies = countCopies(update);
       matrices += copies;
       flops +=
           static_cast<double>(copies) * static_cast<double>(update.getFlops());
@@ -104,7 +125,7 @@ void UpdatePlacer::collect(func::FuncOp task) {
         std::llround(
             std::cbrt(flops / static_cast<double>(matrices) / kFlopsPerCube)),
         1);
-    updated.matrices.sentElements = type.getNumElements();
+    updated.matrices.sentElements = countSentElements(updated.parameter);
     all.push_back(std::move(updated));
   }
 }
@@ -194,29 +215,33 @@ void UpdatePlacer::moveUpdates(func::FuncOp task, ArrayRef<Updated *> owned,
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (results.contains(&op))
       op.erase();
+  eraseDeadOps(body);
   symbols.insert(part);
   part->moveBefore(task);
   giveHolders(part, replicas);
 }
 
 /// Lets only the owner have the states that no other task than its own reads or
-/// writes.
+/// writes. All replicas have averages of weights, which each of them evaluates.
 void UpdatePlacer::giveHolders(func::FuncOp task, ReplicasAttr owner) {
   auto accesses = [](func::FuncOp other, VariableOp variable) {
     auto isOf = [&](auto access) {
       return access.getVariable() == variable.getSymName();
     };
     return llvm::any_of(other.getOps<WriteOp>(), isOf) ||
-           llvm::any_of(other.getOps<ReadOp>(), [&](ReadOp read) {
-             return isOf(read) && !read->use_empty();
-           });
+           llvm::any_of(other.getOps<ReadOp>(), isOf);
   };
   for (auto write : task.getOps<WriteOp>()) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
-    if (variable.isFor(Purpose::state) &&
-        llvm::none_of(module.getOps<func::FuncOp>(), [&](func::FuncOp other) {
+    if (!variable.isFor(Purpose::state))
+      continue;
+    StringRef name = variable.getPurposeAttr().getName().getValue();
+    bool isAverage = name == kAverageState || name == kAverageOffsetState;
+    bool isAccessedElsewhere =
+        llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp other) {
           return other != task && accesses(other, variable);
-        }))
+        });
+    if (!isAverage && !isAccessedElsewhere)
       variable.setHoldersAttr(owner);
   }
 }

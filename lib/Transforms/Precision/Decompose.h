@@ -8,7 +8,8 @@
 namespace mlir::hfta {
 
 /// Replaces all composite ops in `root` (DecomposableOpInterface) by simpler
-/// ops, until none is left.
+/// ops, until none is left. With `keepsMatrices`, ops on whole matrices
+/// (MatrixTrait) stay.
 void decomposeAll(Operation *root, bool keepsMatrices = false);
 
 } // namespace mlir::hfta

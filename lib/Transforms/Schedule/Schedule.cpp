@@ -69,7 +69,8 @@ void ScheduleBuilder::backward() {
 /// Runs the update. If sums are added up, it begins with the last block, whose
 /// sums are complete first. With several stages, the last one sends the divisor
 /// of the loss to all others. Each stage sends its norms to all others, and its
-/// updated weights to the stages that use them.
+/// updated weights to the stages that use them. Replicas send each other the
+/// parameters that only some of them update.
 void ScheduleBuilder::runUpdate() {
   awaitSums(Role::result, -1);
   giveOnce(Role::result, parts::kForward);
@@ -79,12 +80,13 @@ void ScheduleBuilder::runUpdate() {
     preconditionTogether();
   SmallVector<Underway> parameters;
   for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
-    std::map<int64_t, SmallVector<TaskOp>> ofBlocks;
-    for (TaskOp task : getTasks(part)) {
-      int64_t block = task.getBlock();
-      ofBlocks[getGroups() > 1 ? -block : block].push_back(task);
-    }
-    for (auto &[place, ofBlock] : ofBlocks) {
+    llvm::MapVector<int64_t, SmallVector<TaskOp>> inOrder;
+    for (TaskOp task : getTasks(part))
+      inOrder[task.getBlock()].push_back(task);
+    auto ofBlocks = inOrder.takeVector();
+    if (getGroups() > 1)
+      std::reverse(ofBlocks.begin(), ofBlocks.end());
+    for (auto &[block, ofBlock] : ofBlocks) {
       for (TaskOp task : ofBlock) {
         awaitSums(Role::gradient, task.getBlock());
         inTurnsIf(exchangesResults() && task.getByCopies(), [&] { run(task); });

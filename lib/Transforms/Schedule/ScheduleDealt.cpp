@@ -57,8 +57,12 @@ SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
       continue;
     RankedTensorType type = variable.getTensorType();
     int64_t size = getLogicalBytes(type);
-    if (segment.getCopyBytes() == 0 && place->getStride() > 0)
-      size = (*getCopies(type) - 1) * place->getStride() + size;
+    if (segment.getCopyBytes() == 0 && place->getStride() > 0) {
+      int64_t copies = variable.getOnly()
+                           ? static_cast<int64_t>(variable.getOnly()->size())
+                           : *getCopies(type);
+      size = (copies - 1) * place->getStride() + size;
+    }
     bytes[{place->getSegment(), place->getOffset()}] = size;
   }
   SmallVector<Range> ranges;

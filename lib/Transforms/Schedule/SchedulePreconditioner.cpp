@@ -85,9 +85,8 @@ void ScheduleBuilder::clearMoments() {
   });
 }
 
-/// Runs a part for copies that are due. With a single stage, all copies run
-/// each part together, because other replicas wait for the results of all
-/// copies.
+/// Runs a part for copies that are due. Where ranks exchange results in
+/// between, all copies go through a part before the next part begins.
 void ScheduleBuilder::runDue(StringRef period, StringRef part) {
   inTurnsIf(exchangesResults() && runByCopies(part),
             [&] { every(period, DueKind::due, [&] { runAll(part); }); });

@@ -97,9 +97,10 @@ static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
   return tasks.splat(type.getShape(), type.getElementType(), 0.0);
 }
 
-/// Returns whether init writes the variable. Gradients and most of an
-/// optimizer's state begin as the zeros that new memory contains, so that a
-/// program that only infers never touches them.
+/// Returns whether init writes the variable by itself; averages are written
+/// with their parameters. Gradients and other states of an optimizer begin as
+/// the zeros that new memory contains, so that a program that only infers never
+/// touches them.
 static bool isWrittenByInit(VariableOp variable) {
   switch (variable.getRole()) {
   case Role::parameter:
