@@ -22,7 +22,7 @@ OPTIMIZERS = [
     "rmsprop(lr = 1e-2, momentum = 0.5, centered = true)", "lion(lr = 1e-3)",
     "adamax(lr = 1e-2)", "radam(lr = 1e-2)", "adadelta(lr = 1)", "adagrad(lr = 1e-2)",
     "sgd(lr = 0.05)", "adan(lr = 1e-2)", "nadam(lr = 1e-2)", "lamb(lr = 1e-2)",
-    "adafactor(lr = 1e-2)",
+    "adafactor(lr = 1e-2)", "soap(lr = 1e-2, every = 2)",
 ]
 CLAUSES = """  seed 3
   micro_batches 4, groups = 2

@@ -73,10 +73,8 @@ public:
   }
   static int64_t getBytes(VariableOp variable) {
     RankedTensorType type = variable.getTensorType();
-    std::optional<int64_t> copies = getCopies(type);
-    if (variable.getOnly())
-      copies = variable.getOnly()->size();
-    return copies ? *copies * getStride(type) : getLogicalBytes(type);
+    return isArrayed(type) ? countStoredCopies(variable) * getStride(type)
+                           : getLogicalBytes(type);
   }
 
   /// Places a variable. The strides of slabs are known only after all variables

@@ -9,6 +9,7 @@
 
 #include "Kfac/KfacParts.h"
 #include "Schedule/ScheduleBuilder.h"
+#include "Tasks/CopyUses.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -57,12 +58,8 @@ SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
       continue;
     RankedTensorType type = variable.getTensorType();
     int64_t size = getLogicalBytes(type);
-    if (segment.getCopyBytes() == 0 && place->getStride() > 0) {
-      int64_t copies = variable.getOnly()
-                           ? static_cast<int64_t>(variable.getOnly()->size())
-                           : *getCopies(type);
-      size = (copies - 1) * place->getStride() + size;
-    }
+    if (segment.getCopyBytes() == 0)
+      size += (countStoredCopies(variable) - 1) * place->getStride();
     bytes[{place->getSegment(), place->getOffset()}] = size;
   }
   SmallVector<Range> ranges;

@@ -37,6 +37,12 @@ bool hfta::isOfTasksAlone(VariableOp variable) {
          !variable.getInitial();
 }
 
+int64_t hfta::countStoredCopies(VariableOp variable) {
+  if (std::optional<ArrayRef<int64_t>> only = variable.getOnly())
+    return static_cast<int64_t>(only->size());
+  return getCopies(variable.getType()).value_or(1);
+}
+
 int64_t hfta::countCopiesApart(ModuleOp module) {
   int64_t copies = 0;
   bool isApart = false;

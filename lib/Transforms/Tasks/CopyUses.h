@@ -19,6 +19,9 @@ SmallVector<func::FuncOp> getTasksInOrder(ModuleOp module);
 /// one, because only tasks access it.
 bool isOfTasksAlone(VariableOp variable);
 
+/// Returns for how many copies a variable is stored; 1 if it is shared.
+int64_t countStoredCopies(VariableOp variable);
+
 /// Returns the number of copies of the job if some op or variable is for a
 /// single copy, or for some copies alone; otherwise 0.
 int64_t countCopiesApart(ModuleOp module);

@@ -6,6 +6,7 @@
 // continues must be equal on all ranks that have it.
 //===----------------------------------------------------------------------===//
 
+#include "Tasks/CopyUses.h"
 #include "Verify/ScheduleContents.h"
 
 using namespace mlir;
@@ -149,7 +150,7 @@ ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
   for (auto [offset, variable] : known->second) {
     int64_t apart = variable.getLocation()->getStride();
     int64_t own = offset + getCopyBytes(variable);
-    int64_t all = own + apart * (job.copies - 1);
+    int64_t all = own + apart * (countStoredCopies(variable) - 1);
     bool isWhole = begin <= offset && all <= end;
     bool isApart = stride > 0 ? own <= begin || end <= offset
                               : all <= begin || end <= offset;
