@@ -76,26 +76,12 @@ class CpuTask(peers.Task):
         self.inputs = inputs
 
 
-def step_one_by_one(task, loss):
-    """Returns a function that trains all models for one step and returns their losses."""
-    models = [peers.as_leaves(values) for values in task.models]
-    optimizers = [torch.optim.SGD(leaves, lr=RATE, momentum=MOMENTUM, fused=True)
-                  for leaves in models]
-
-    def step():
-        losses = []
-        for leaves, optimizer in zip(models, optimizers):
-            found = loss(leaves)
-            found.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-            losses.append(found.detach())
-        return losses
-    return step
-
-
 def by_eager(task):
-    return step_one_by_one(task, task.loss)
+    return peers.by_eager(task)[0]
+
+
+def by_compile(task):
+    return peers.by_compile(task)[0]
 
 
 def by_channels_last(task):
@@ -106,10 +92,6 @@ def by_channels_last(task):
     task.models = [list(map(convert, values)) for values in task.models]
     task.inputs = list(map(convert, task.inputs))
     return by_eager(task)
-
-
-def by_compile(task):
-    return step_one_by_one(task, torch.compile(task.loss, dynamic=False))
 
 
 def step_of_whole(slope, states):

@@ -75,17 +75,20 @@ def as_leaves(values):
 
 
 def make_step(task, losses):
-    """Returns a function that runs one step of SGD, and one that waits for the device.
-    `losses` are pairs of a loss function and the parameters that it takes, which the step
-    trains."""
+    """Returns a function that runs one step of SGD and returns its losses, and one that waits
+    for the device. `losses` are pairs of a loss function and the parameters that it takes,
+    which the step trains."""
     optimizers = [torch.optim.SGD(leaves, lr=1e-4, momentum=0.9, fused=True)
                   for _, leaves in losses]
 
     def step():
+        found = []
         for (loss, leaves), optimizer in zip(losses, optimizers):
-            loss(leaves).backward()
+            found.append(loss(leaves))
+            found[-1].backward()
             optimizer.step()
             optimizer.zero_grad()
+        return [one.detach() for one in found]
     return step, task.synchronize
 
 

@@ -309,17 +309,17 @@ def HftaPlaceUpdates : Pass<"hfta-place-updates", "::mlir::ModuleOp"> {
   let description = [{
     Where the replicas of a program, or of a stage, all would update a parameter
     by an optimizer that computes with whole matrices, one of them may do so
-    alone, and send the new parameter to the others; only this owner has the
-    optimizer's state of the parameter. Owners are chosen by the rule of K-FAC's
+    alone, and send the new parameter to the others, with averages of weights;
+    only this owner has the optimizer's other states of the parameter. Owners are chosen by the rule of K-FAC's
     factors, from estimated times. An `update` task is divided into one for each
     owner, which comes first, and one for all replicas, which also clears all
     gradients. Nothing changes with a memory budget.
 
     ```mlir
-    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
+    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<update, 0>}
     // ==>
-    func.func @"task/update.0.on_1"() attributes {hfta.task = #hfta.task<"update", 0, on 1>}
-    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<"update", 0>}
+    func.func @"task/update.0.on_1"() attributes {hfta.task = #hfta.task<update, 0, <1, 1, 1>>}
+    func.func @"task/update.0"() attributes {hfta.task = #hfta.task<update, 0>}
     ```
   }];
 }

@@ -228,7 +228,7 @@ FlatSymbolRefAttr ProgramBuilder::getGroups(VariableOp variable) {
 /// it follows, or 0. No job has both.
 uint32_t ProgramBuilder::getAverage(VariableOp variable) {
   if (variable.getRole() == Role::parameter)
-    for (StringRef state : {kAverageState, kAverageOffsetState})
+    for (StringRef state : kAverageStates)
       if (VariableOp average =
               variables.lookupOf(variable, Purpose::state, state))
         return 1 + tensorIndex.lookup(average);

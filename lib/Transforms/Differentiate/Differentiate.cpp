@@ -111,10 +111,7 @@ static LogicalResult replaceAverages(TaskBuilder &tasks, ModelOp model) {
   SmallVector<AveragedOp> averages;
   model.walk([&](AveragedOp op) { averages.push_back(op); });
   for (AveragedOp op : averages) {
-    Value input = op.getInput();
-    while (auto cast = input.getDefiningOp<CastOp>())
-      input = cast.getInput();
-    auto read = input.getDefiningOp<ReadOp>();
+    ReadOp read = findRead(op.getInput());
     if (!read)
       return op.emitError("the average must be that of a variable's value");
     VariableOp variable = tasks.lookup(read.getVariable());

@@ -13,10 +13,10 @@
 #include "Hfta/Dialect/Hfta/Job/Optimizers.h"
 #include "Hfta/Planning/Common/ReferenceRates.h"
 #include "Hfta/Planning/Kfac/FactorPlacement.h"
-#include "Hfta/Support/TaskNames.h"
 #include "Hfta/Transforms/Kfac/PlannedKfac.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Tasks/Blocks.h"
+#include "Tasks/TaskBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -56,8 +56,7 @@ public:
 
 private:
   VariableOp findParameter(OptimizerUpdateOp update);
-  int64_t countCopies(OptimizerUpdateOp update);
-  int64_t countSentElements(VariableOp parameter) const;
+  int64_t countSentElements(const Updated &updated) const;
   void collect(func::FuncOp task);
   planning::FactorOwners chooseOwners() const;
   void moveUpdates(func::FuncOp task, ArrayRef<Updated *> owned, int64_t owner);
@@ -74,27 +73,28 @@ private:
 
 /// Returns the variable from which an update's parameter is read.
 VariableOp UpdatePlacer::findParameter(OptimizerUpdateOp update) {
-  Value parameter = update.getParameter();
-  while (auto cast = parameter.getDefiningOp<CastOp>())
-    parameter = cast.getInput();
-  auto read = parameter.getDefiningOp<ReadOp>();
+  ReadOp read = findRead(update.getParameter());
   return read ? symbols.lookup<VariableOp>(read.getVariable()) : VariableOp();
 }
 
 /// Returns the number of copies that an update is for.
-int64_t UpdatePlacer::countCopies(OptimizerUpdateOp update) {
-  Value parameter = update.getParameter();
-  for (Value input : update.getInputs())
-    if (auto read = input.getDefiningOp<ReadOp>(); read && read.getOnly())
-      return static_cast<int64_t>(read.getOnly()->size());
-  return getCopies(parameter.getType()).value_or(1);
+static int64_t countCopies(OptimizerUpdateOp update) {
+  ReadOp read = findRead(update.getParameter());
+  if (read.getOnly())
+    return static_cast<int64_t>(read.getOnly()->size());
+  return getCopies(read.getType()).value_or(1);
 }
 
 /// Returns the elements that an owner sends of each copy's parameter: those of
 /// the parameter itself and of an average of its weights.
-int64_t UpdatePlacer::countSentElements(VariableOp parameter) const {
-  int64_t elements = parameter.getTensorType().getNumElements();
-  return job.average.empty() ? elements : 2 * elements;
+int64_t UpdatePlacer::countSentElements(const Updated &updated) const {
+  int64_t elements =
+      VariableOp(updated.parameter).getTensorType().getNumElements();
+  bool isAveraged = !job.average.empty() ||
+                    llvm::any_of(updated.updates, [](OptimizerUpdateOp update) {
+                      return update.getInfo().keepsAverage();
+                    });
+  return isAveraged ? 2 * elements : elements;
 }
 
 /// Adds the parameters of a task of which some update computes with matrices.
@@ -125,7 +125,7 @@ void UpdatePlacer::collect(func::FuncOp task) {
         std::llround(
             std::cbrt(flops / static_cast<double>(matrices) / kFlopsPerCube)),
         1);
-    updated.matrices.sentElements = countSentElements(updated.parameter);
+    updated.matrices.sentElements = countSentElements(updated);
     all.push_back(std::move(updated));
   }
 }
@@ -235,8 +235,8 @@ void UpdatePlacer::giveHolders(func::FuncOp task, ReplicasAttr owner) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
     if (!variable.isFor(Purpose::state))
       continue;
-    StringRef name = variable.getPurposeAttr().getName().getValue();
-    bool isAverage = name == kAverageState || name == kAverageOffsetState;
+    bool isAverage = llvm::is_contained(
+        kAverageStates, variable.getPurposeAttr().getName().getValue());
     bool isAccessedElsewhere =
         llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp other) {
           return other != task && accesses(other, variable);

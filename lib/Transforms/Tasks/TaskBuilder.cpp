@@ -20,6 +20,12 @@ std::string hfta::getPortName(func::FuncOp function, unsigned index,
               : (isResult ? "output" : "input") + std::to_string(index);
 }
 
+ReadOp hfta::findRead(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getInput();
+  return value.getDefiningOp<ReadOp>();
+}
+
 StringRef hfta::getOriginName(Operation *op) {
   StringRef name;
   op->getLoc()->walk([&](Location loc) {

@@ -148,6 +148,10 @@ private:
 /// or, without it, "input" or "output" with its number.
 std::string getPortName(func::FuncOp function, unsigned index, bool isResult);
 
+/// Returns the read of which a value is the result, except for casts; null if
+/// there is none.
+ReadOp findRead(Value value);
+
 /// Returns the name of an op's origin in the model, which is noted in its
 /// location; empty if it has none.
 StringRef getOriginName(Operation *op);

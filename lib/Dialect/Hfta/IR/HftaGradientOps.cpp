@@ -11,40 +11,6 @@ using namespace mlir::hfta;
 #define GET_OP_CLASSES
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.cpp.inc"
 
-//===----------------------------------------------------------------------===//
-// Ends of gradients
-//===----------------------------------------------------------------------===//
-
-LogicalResult StopGradientOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location>,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
-  return success();
-}
-
-Value StopGradientOp::buildScalar(OpBuilder &, Location, ValueRange scalars) {
-  return scalars.front();
-}
-
-SmallVector<Value> StopGradientOp::decompose(OpBuilder &) {
-  return {getInput()};
-}
-
-LogicalResult AveragedOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location>,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
-  return success();
-}
-
-Value AveragedOp::buildScalar(OpBuilder &, Location, ValueRange scalars) {
-  return scalars.front();
-}
-
-SmallVector<Value> AveragedOp::decompose(OpBuilder &) { return {getInput()}; }
-
 bool hfta::usesBatchStatistics(BatchNormOp norm) {
   return !norm.getRunningMean() ||
          (norm.getTraining() && !norm->hasAttr(kFrozenAttrName));

@@ -14,10 +14,34 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 /// through them, and ops that only depend on such results need no derivative.
 def Hfta_DetachedTrait : Hfta_MarkerTrait<"DetachedTrait">;
 
-def Hfta_StopGradientOp : Hfta_TensorOp<"stop_gradient", [
+/// An op that has its input's type, and its input's elements where it isn't
+/// replaced by something else before there are tasks.
+class Hfta_DetachedOp<string mnemonic> : Hfta_TensorOp<mnemonic, [
     Hfta_MovementTrait, Hfta_DetachedTrait,
     DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>,
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+  let arguments = (ins Hfta_Tensor:$input);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, ::std::optional<::mlir::Location>,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      types.push_back(adaptor.getInput().getType());
+      return ::mlir::success();
+    }
+    ::mlir::Value $cppClass::buildScalar(::mlir::OpBuilder &, ::mlir::Location,
+                                         ::mlir::ValueRange scalars) {
+      return scalars.front();
+    }
+    ::llvm::SmallVector<::mlir::Value> $cppClass::decompose(
+        ::mlir::OpBuilder &) {
+      return {getInput()};
+    }
+  }];
+}
+
+def Hfta_StopGradientOp : Hfta_DetachedOp<"stop_gradient"> {
   let summary = "The input, through which no gradient flows back";
   let description = [{
     Its result counts as a constant when the model is differentiated, as that
@@ -25,15 +49,9 @@ def Hfta_StopGradientOp : Hfta_TensorOp<"stop_gradient", [
     there are tasks, the op is replaced by its input.
     Example: `%1 = hfta.stop_gradient %0 : tensor<4xf32>`
   }];
-  let arguments = (ins Hfta_Tensor:$input);
-  let results = (outs Hfta_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def Hfta_AveragedOp : Hfta_TensorOp<"averaged", [
-    Hfta_MovementTrait, Hfta_DetachedTrait,
-    DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>,
-    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+def Hfta_AveragedOp : Hfta_DetachedOp<"averaged"> {
   let summary = "The running average of a parameter";
   let description = [{
     The input is read from a variable. If that is trained, the result is the
@@ -42,9 +60,6 @@ def Hfta_AveragedOp : Hfta_TensorOp<"averaged", [
     replaces the op by a read of the average's variable.
     Example: `%1 = hfta.averaged %0 : tensor<4xf32>`
   }];
-  let arguments = (ins Hfta_Tensor:$input);
-  let results = (outs Hfta_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
 def Hfta_CtcLossOp : Hfta_DifferentiableOp<"ctc_loss", [

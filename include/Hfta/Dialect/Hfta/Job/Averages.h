@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral kAverageState = "average";
 /// The name of the state of an optimizer that averages weights itself: what is
 /// added to the parameter to get the average.
 inline constexpr llvm::StringLiteral kAverageOffsetState = "average_offset";
+/// The names of both states. No parameter of a copy has both.
+inline constexpr llvm::StringLiteral kAverageStates[] = {kAverageState,
+                                                         kAverageOffsetState};
 
 llvm::ArrayRef<AverageInfo> getAverages();
 /// Returns the kind of average of this name, or null.
