@@ -5,6 +5,7 @@
 #include "Emit/RowReduction.h"
 #include "Emit/SumMarks.h"
 #include "Emit/TransposeEmitter.h"
+#include "Emit/TransposedCopies.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Conversion/SumOrder.h"
 #include "Plan/TermBlocks.h"
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -87,8 +89,67 @@ static void returnInitialValues(RewriterBase &rewriter, linalg::GenericOp op,
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Plans the loops of an op that isn't lowered in another way. If terms are
+/// added in blocks, `initial` is cleared.
+static LoopPlan planBlocks(RewriterBase &rewriter, linalg::GenericOp op,
+                           MutableArrayRef<Value> initial,
+                           const TargetModel &target,
+                           std::optional<unsigned> packed) {
+  LoopPlan plan = planLoops(op, initial, target, packed);
+  plan.blocks = chooseTermBlocks(op, plan, target);
+  if (!plan.blocks.empty() && llvm::any_of(initial, [](Value value) {
+        return static_cast<bool>(value);
+      })) {
+    returnInitialValues(rewriter, op, initial);
+    plan = planLoops(op, initial, target, packed);
+    plan.blocks = chooseTermBlocks(op, plan, target);
+  }
+  return plan;
+}
+
+/// If a product reads a transposed copy of which panels would be packed, lets
+/// it read past the copy, so that elements are moved once.
+/// Returns the number of the input that has to be packed then.
+static std::optional<unsigned> packDirectly(RewriterBase &rewriter,
+                                            linalg::GenericOp &op,
+                                            ArrayRef<Value> initial,
+                                            const TargetModel &target) {
+  if (op.getBody()->getOps<math::FmaOp>().empty())
+    return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    linalg::TransposeOp copy = findTransposedCopy(*input);
+    if (!copy)
+      continue;
+    unsigned number = input->getOperandNumber();
+    linalg::GenericOp direct =
+        joinAxes(rewriter, readPastCopy(rewriter, *input, copy));
+    bool packs = planLoops(direct, initial, target, number).packed == number;
+    rewriter.eraseOp(packs ? op : direct);
+    if (!packs)
+      continue;
+    op = direct;
+    return number;
+  }
+  return std::nullopt;
+}
+
+/// Erases a transposed copy that products read past. Returns whether `op` was
+/// one.
+static bool eraseUnread(RewriterBase &rewriter, linalg::LinalgOp op) {
+  auto copy = dyn_cast<linalg::TransposeOp>(op.getOperation());
+  auto alloc = copy ? copy.getInit().getDefiningOp<memref::AllocOp>()
+                    : memref::AllocOp();
+  if (!alloc || !alloc->hasOneUse())
+    return false;
+  rewriter.eraseOp(copy);
+  rewriter.eraseOp(alloc);
+  return true;
+}
+
 static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
                                   const TargetModel &target) {
+  if (eraseUnread(rewriter, op))
+    return success();
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   if (!generic) {
@@ -98,18 +159,13 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
     generic = *made;
   }
   SmallVector<Value> initial = takeInitialValues(rewriter, generic);
-  generic = joinAxes(rewriter, generic);
-  if (!emitTranspose(rewriter, generic, target) &&
-      !emitRowReduction(rewriter, generic, initial, target)) {
-    LoopPlan plan = planLoops(generic, initial, target);
-    plan.blocks = chooseTermBlocks(generic, plan, target);
-    if (!plan.blocks.empty() && llvm::any_of(initial, [](Value value) {
-          return static_cast<bool>(value);
-        })) {
-      returnInitialValues(rewriter, generic, initial);
-      plan = planLoops(generic, initial, target);
-      plan.blocks = chooseTermBlocks(generic, plan, target);
-    }
+  std::optional<unsigned> packed =
+      packDirectly(rewriter, generic, initial, target);
+  if (!packed)
+    generic = joinAxes(rewriter, generic);
+  if (packed || (!emitTranspose(rewriter, generic, target) &&
+                 !emitRowReduction(rewriter, generic, initial, target))) {
+    LoopPlan plan = planBlocks(rewriter, generic, initial, target, packed);
     if (plan.sharesWindows)
       generic->getParentOfType<func::FuncOp>()->setAttr(
           "passthrough", rewriter.getStrArrayAttr({kSharesWindowsAttrName}));

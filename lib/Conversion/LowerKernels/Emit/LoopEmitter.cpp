@@ -285,22 +285,27 @@ SmallVector<Value> LoopEmitter::emitTransposedBlock(unsigned axis, int64_t size,
   return sums;
 }
 
+SmallVector<Value> LoopEmitter::emitInSquares(
+    unsigned axis, ValueRange running,
+    llvm::function_ref<SmallVector<Value>(int64_t, ValueRange)> body) {
+  int64_t size = loops.sizes[axis], begin = 0;
+  SmallVector<Value> values(running);
+  for (int64_t block = plan.lanes; begin < size; block /= 2) {
+    int64_t end = size - (size - begin) % block;
+    values = loops.emitCarrying(
+        axis, begin, end, block, values,
+        [&](ValueRange inner) { return body(block, inner); });
+    begin = end;
+  }
+  return values;
+}
+
 SmallVector<Value> LoopEmitter::emitTransposed(unsigned axis,
                                                ArrayRef<Piece> pieces,
                                                ValueRange running) {
-  int64_t size = loops.sizes[axis], begin = 0;
-  SmallVector<Value> sums(running);
-  // Emits as many full blocks as possible, then blocks of half the size, and so
-  // on.
-  for (int64_t block = plan.lanes; begin < size; block /= 2) {
-    int64_t end = size - (size - begin) % block;
-    sums = loops.emitCarrying(
-        axis, begin, end, block, sums, [&](ValueRange inner) {
-          return emitTransposedBlock(axis, block, pieces, inner);
-        });
-    begin = end;
-  }
-  return sums;
+  return emitInSquares(axis, running, [&](int64_t terms, ValueRange sums) {
+    return emitTransposedBlock(axis, terms, pieces, sums);
+  });
 }
 
 SmallVector<Value> LoopEmitter::emitReductions(size_t next,
@@ -311,7 +316,8 @@ SmallVector<Value> LoopEmitter::emitReductions(size_t next,
     return emitBody(pieces, running, loads);
   }
   unsigned axis = plan.reductions[next];
-  if (next + 1 == plan.reductions.size() && transposes(op, plan.vectorAxis))
+  if (next + 1 == plan.reductions.size() &&
+      transposes(op, plan.vectorAxis, panel ? plan.packed : std::nullopt))
     return emitTransposed(axis, pieces, running);
   if (plan.unrolls) {
     SmallVector<Value> values(running);
@@ -360,23 +366,47 @@ SmallVector<Value> LoopEmitter::getPackedIndices(const Piece &piece) {
 }
 
 void LoopEmitter::emitPackingLoops(size_t next, OpOperand &operand,
-                                   ArrayRef<VectorPart> parts) {
-  if (next < plan.reductions.size()) {
-    unsigned axis = plan.reductions[next];
-    loops.emitCarrying(axis, 0, loops.sizes[axis], 1, {}, [&](ValueRange) {
-      emitPackingLoops(next + 1, operand, parts);
-      return SmallVector<Value>();
-    });
-    return;
+                                   ArrayRef<Piece> pieces) {
+  if (next == plan.reductions.size()) {
+    Loads loads;
+    return storePacked(operand, pieces, loads);
   }
-  for (VectorPart part : parts) {
-    Piece piece{SmallVector<int64_t>(loops.sizes.size(), 0), part.lanes};
-    piece.offsets[*plan.vectorAxis] = part.offset;
+  unsigned axis = plan.reductions[next];
+  if (next + 1 == plan.reductions.size() &&
+      getAccess(op, operand, plan.vectorAxis).kind == Access::Transposed)
+    return packTransposed(axis, operand, pieces);
+  loops.emitCarrying(axis, 0, loops.sizes[axis], 1, {}, [&](ValueRange) {
+    emitPackingLoops(next + 1, operand, pieces);
+    return SmallVector<Value>();
+  });
+}
+
+void LoopEmitter::storePacked(OpOperand &operand, ArrayRef<Piece> pieces,
+                              Loads &loads) {
+  for (const Piece &piece : pieces) {
     Value memory = std::exchange(panel, Value());
-    Value values = load(operand, piece);
+    Value values = loadInput(operand, piece, loads);
     panel = memory;
     createStore(builder, op.getLoc(), values, panel, getPackedIndices(piece));
   }
+}
+
+/// Packs one vector of the panel after the other: rows whose distance is a
+/// power of two fall into the same set of the first-level cache, which has
+/// space for few of them.
+void LoopEmitter::packTransposed(unsigned axis, OpOperand &operand,
+                                 ArrayRef<Piece> pieces) {
+  for (const Piece &piece : pieces)
+    emitInSquares(axis, {}, [&](int64_t terms, ValueRange) {
+      Loads loads;
+      if (piece.lanes > 1)
+        loadTransposed(operand, axis, terms, piece, loads);
+      SmallVector<Piece> column(terms, piece);
+      for (auto [term, part] : llvm::enumerate(column))
+        part.offsets[axis] = static_cast<int64_t>(term);
+      storePacked(operand, column, loads);
+      return SmallVector<Value>();
+    });
 }
 
 void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
@@ -394,7 +424,12 @@ void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
         MemRefType::get(shape, getElementTypeOrSelf(operand.get().getType())));
     panel.getDefiningOp()->setAttr(kPanelAttrName, builder.getUnitAttr());
   }
-  emitPackingLoops(0, operand, parts);
+  SmallVector<Piece> pieces;
+  for (VectorPart part : parts) {
+    pieces.push_back({SmallVector<int64_t>(loops.sizes.size(), 0), part.lanes});
+    pieces.back().offsets[*plan.vectorAxis] = part.offset;
+  }
+  emitPackingLoops(0, operand, pieces);
 }
 
 Value LoopEmitter::createLead() {

@@ -47,7 +47,12 @@ private:
   /// Packs the part of an input that a block of the vector axis reads.
   void emitPacking(ArrayRef<VectorPart> parts);
   void emitPackingLoops(size_t next, OpOperand &operand,
-                        ArrayRef<VectorPart> parts);
+                        ArrayRef<Piece> pieces);
+  /// Packs all terms along `axis`, along which the operand is contiguous.
+  void packTransposed(unsigned axis, OpOperand &operand,
+                      ArrayRef<Piece> pieces);
+  /// Stores elements of the packed operand in the panel.
+  void storePacked(OpOperand &operand, ArrayRef<Piece> pieces, Loads &loads);
   SmallVector<Value> getPackedIndices(const Piece &piece);
   void emitRows(size_t next, ArrayRef<VectorPart> parts);
   void emitTile(ArrayRef<VectorPart> parts);
@@ -55,6 +60,12 @@ private:
   /// Emits the loops over the terms of the tile's sums. Returns the sums.
   SmallVector<Value> emitReductions(size_t next, ArrayRef<Piece> pieces,
                                     ValueRange running);
+  /// Emits loops over an axis in blocks of as many terms as a vector has lanes,
+  /// then of half as many, and so on. `body` gets a block's number of terms and
+  /// the running values, and returns the next ones.
+  SmallVector<Value> emitInSquares(
+      unsigned axis, ValueRange running,
+      llvm::function_ref<SmallVector<Value>(int64_t, ValueRange)> body);
   /// Emits the innermost loop over terms in blocks, for inputs that are
   /// transposed in registers.
   SmallVector<Value> emitTransposed(unsigned axis, ArrayRef<Piece> pieces,

@@ -64,9 +64,11 @@ Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
   return {Access::Scattered, 0};
 }
 
-bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis) {
+bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis,
+                      std::optional<unsigned> packed) {
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return getAccess(op, *input, axis).kind == Access::Transposed;
+    return packed != input->getOperandNumber() &&
+           getAccess(op, *input, axis).kind == Access::Transposed;
   });
 }
 

@@ -34,9 +34,10 @@ struct Access {
 Access getAccess(linalg::GenericOp op, OpOperand &operand,
                  std::optional<unsigned> axis);
 
-/// Returns whether an input is read by transposing vectors if vectors run along
-/// `axis`.
-bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
+/// Returns whether an input other than the one whose number is `packed` is read
+/// by transposing vectors if vectors run along `axis`.
+bool transposes(linalg::GenericOp op, std::optional<unsigned> axis,
+                std::optional<unsigned> packed);
 
 /// Returns the bytes that an element of a tensor, vector or memref takes in
 /// memory.

@@ -113,16 +113,26 @@ namespace {
 class LoopPlanner {
 public:
   LoopPlanner(linalg::GenericOp op, ArrayRef<Value> initial,
-              const TargetModel &target)
-      : op(op), target(target), sizes(op.getStaticLoopRanges()),
+              const TargetModel &target, std::optional<unsigned> wanted)
+      : op(op), target(target), wanted(wanted), sizes(op.getStaticLoopRanges()),
         kinds(op.getIteratorTypesArray()) {
-    result.overlaps = canComputeTwice(op, initial);
+    // A vector that begins before its block wouldn't be in the block's panel.
+    result.overlaps = !wanted && canComputeTwice(op, initial);
   }
 
   LoopPlan plan();
 
 private:
   void measureBody();
+  /// Returns how the op's body accesses an operand: a packed input in its
+  /// panel, where a vector's elements are neighbours.
+  Access getAccess(OpOperand &operand, std::optional<unsigned> axis) const {
+    Access access = hfta::getAccess(op, operand, axis);
+    return wanted == operand.getOperandNumber() &&
+                   access.kind == Access::Transposed
+               ? Access{Access::Strided, 1}
+               : access;
+  }
   double getElementCost(std::optional<unsigned> axis);
   void chooseVectorAxis();
   void chooseElementwiseVectors();
@@ -136,6 +146,7 @@ private:
     double cost; ///< the cost of reading it once
   };
   void choosePacked();
+  bool canPack(OpOperand &operand);
   bool isWorthPacking(OpOperand &operand);
   bool sharesWindows();
   bool readsOnce() const;
@@ -161,6 +172,7 @@ private:
 
   linalg::GenericOp op;
   const TargetModel &target;
+  std::optional<unsigned> wanted; ///< the input that has to be packed
   SmallVector<int64_t> sizes;
   SmallVector<utils::IteratorType> kinds;
   LoopPlan result;
@@ -205,7 +217,7 @@ double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
     if (kind != utils::IteratorType::parallel)
       terms *= static_cast<double>(size);
   for (OpOperand &operand : op->getOpOperands()) {
-    Access access = getAccess(op, operand, axis);
+    Access access = getAccess(operand, axis);
     if (!op.isDpsInit(&operand))
       cost += getReadCost(access, axis ? lanes : 1) * vectorsPerElement;
     else
@@ -259,7 +271,7 @@ bool LoopPlanner::canStream() {
     return false;
   OpOperand &output = *op.getDpsInitOperand(0);
   auto root = dyn_cast<BlockArgument>(getRootMemory(output.get()));
-  if (!root || !getAccess(op, output, result.vectorAxis).isContiguous())
+  if (!root || !getAccess(output, result.vectorAxis).isContiguous())
     return false;
   auto type = cast<MemRefType>(root.getType());
   int64_t bytes = getStoredElementBytes(type), size = sizes[*result.vectorAxis];
@@ -453,15 +465,18 @@ bool LoopPlanner::readsOnce() const {
 
 void LoopPlanner::chooseTile() {
   for (unsigned axis = 0; axis < sizes.size(); ++axis)
-    if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
+    if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis &&
+        !(wanted && op.getMatchingIndexingMap(&op->getOpOperand(*wanted))
+                        .isFunctionOfDim(axis)))
       candidates.push_back(axis);
   // With many axes, the outermost ones become loops around the tiles.
   if (candidates.size() > Costs::kMaxRowAxes)
     candidates.erase(candidates.begin(), candidates.end() - Costs::kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    Access access = getAccess(op, *operand, result.vectorAxis);
+    Access access = getAccess(*operand, result.vectorAxis);
     Input input{{}, access.kind != Access::Uniform, getReadCost(access, lanes)};
-    if (access.isContiguous() && isFar(*operand))
+    if (access.isContiguous() && wanted != operand->getOperandNumber() &&
+        isFar(*operand))
       input.cost = Costs::kFarAccessCost;
     for (unsigned axis : candidates)
       input.variesAlong.push_back(
@@ -474,7 +489,7 @@ void LoopPlanner::chooseTile() {
                          : Costs::kProductRegisters;
   registerLimit =
       target.getRegisters() - (bodyOps > 2 ? Costs::kBodyRegisters : products);
-  if (transposes(op, result.vectorAxis))
+  if (transposes(op, result.vectorAxis, wanted))
     registerLimit -= result.lanes;
   result.sharesWindows = sharesWindows();
   if (result.sharesWindows)
@@ -491,7 +506,7 @@ void LoopPlanner::chooseTile() {
     maxRows = std::max<int64_t>(1, Costs::kUnrolledTerms / terms / most);
   } else if (readsOnce()) {
     int64_t fitting = registerLimit / outputs;
-    if (transposes(op, result.vectorAxis))
+    if (transposes(op, result.vectorAxis, wanted))
       fitting = std::min(fitting, Costs::kTransposedVectors);
     fewest = most = std::clamp<int64_t>(fitting, 1, countVectors());
   }
@@ -515,27 +530,30 @@ void LoopPlanner::chooseTile() {
       result.rowOrder.push_back(places[place]);
 }
 
+/// Returns whether a block of the vector axis needs a panel of an operand that
+/// is the same for all rows: one element for each term and lane.
+bool LoopPlanner::canPack(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  return getAccess(operand, result.vectorAxis).isContiguous() &&
+         map.isProjectedPermutation() && map.getNumResults() >= 2 &&
+         llvm::none_of(
+             result.rowAxes,
+             [&](unsigned axis) { return map.isFunctionOfDim(axis); }) &&
+         llvm::all_of(result.reductions,
+                      [&](unsigned axis) { return map.isFunctionOfDim(axis); });
+}
+
 /// Returns whether packing an operand pays. Each row of a matrix whose rows are
 /// far apart needs a TLB entry of its own, and the rows' cache lines fall into
 /// few sets.
 bool LoopPlanner::isWorthPacking(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!getAccess(op, operand, result.vectorAxis).isContiguous() ||
-      !map.isProjectedPermutation() || map.getNumResults() < 2)
-    return false;
-  auto type = cast<MemRefType>(operand.get().getType());
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
   int64_t uses = 1, terms = 1;
-  for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows)) {
-    if (map.isFunctionOfDim(axis))
-      return false;
+  for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows))
     uses *= llvm::divideCeil(sizes[axis], count);
-  }
-  for (unsigned axis : result.reductions) {
-    if (!map.isFunctionOfDim(axis))
-      return false;
+  for (unsigned axis : result.reductions)
     terms *= sizes[axis];
-  }
-  int64_t row = getRowBytes(type);
+  int64_t row = type ? getRowBytes(type) : 0;
   return uses >= Costs::kMinPackedUses && terms >= Costs::kMinPackedTerms &&
          row >= Costs::kFarRowBytes &&
          result.vectors * lanes * getStoredElementBytes(type) < row;
@@ -545,7 +563,8 @@ void LoopPlanner::choosePacked() {
   if (!result.vectorAxis)
     return;
   for (OpOperand *operand : op.getDpsInputOperands())
-    if (isWorthPacking(*operand)) {
+    if (canPack(*operand) && (wanted ? wanted == operand->getOperandNumber()
+                                     : isWorthPacking(*operand))) {
       result.packed = operand->getOperandNumber();
       return;
     }
@@ -573,6 +592,7 @@ LoopPlan LoopPlanner::plan() {
 }
 
 LoopPlan hfta::planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
-                         const TargetModel &target) {
-  return LoopPlanner(op, initial, target).plan();
+                         const TargetModel &target,
+                         std::optional<unsigned> packed) {
+  return LoopPlanner(op, initial, target, packed).plan();
 }

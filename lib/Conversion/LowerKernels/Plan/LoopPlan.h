@@ -33,7 +33,9 @@ struct LoopPlan {
   SmallVector<unsigned> rowOrder;
   SmallVector<TermBlock> blocks; ///< blocks of the outermost reductions
   /// The input that is packed: its part for a block of the vector axis is
-  /// copied to contiguous memory before the loops over rows read it repeatedly.
+  /// copied to contiguous memory, a panel, before the loops over rows read it
+  /// repeatedly. If the input isn't contiguous along the vector axis, it is
+  /// transposed at the same time.
   std::optional<unsigned> packed;
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< the number of lanes of a full vector
@@ -64,9 +66,12 @@ struct LoopPlan {
 
 /// Plans the loops of an op. The target affects only which elements are
 /// computed together, never the order of terms. `initial` holds the initial
-/// value of each result, null if it is read from memory.
+/// value of each result, null if it is read from memory. `packed` is the number
+/// of an input that has to be packed; the plan has another number, or none, if
+/// that isn't possible. Otherwise an input is packed where that pays.
 LoopPlan planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
-                   const TargetModel &target);
+                   const TargetModel &target,
+                   std::optional<unsigned> packed = std::nullopt);
 
 /// Returns the lengths of the vectors that cover `size` elements: full vectors,
 /// then powers of two in descending order.
