@@ -76,8 +76,10 @@ private:
     ++cost.kernels;
     cost.flops += flops;
     addBytes(launch, kernel, runs);
-    auto bytes =
-        static_cast<double>(cost.bytesRead + cost.bytesWritten - before);
+    int64_t moved = cost.bytesRead + cost.bytesWritten - before;
+    cost.launchFlops.push_back(flops);
+    cost.launchBytes.push_back(moved);
+    auto bytes = static_cast<double>(moved);
     for (auto [rates, seconds] : llvm::zip(devices, cost.deviceSeconds))
       seconds += std::max(bytes / rates.bytes, static_cast<double>(flops) /
                                                    getFlops(kernel, rates)) +
@@ -147,14 +149,16 @@ std::vector<TaskCost> hfta::getTaskCosts(ModuleOp module, int64_t copies) {
 static llvm::json::Array makeJson(ArrayRef<TaskCost> costs) {
   llvm::json::Array tasks;
   for (const TaskCost &cost : costs)
-    tasks.push_back(
-        llvm::json::Object{{"name", cost.name},
-                           {"kernels", cost.kernels},
-                           {"flops", cost.flops},
-                           {"bytes_read", cost.bytesRead},
-                           {"bytes_written", cost.bytesWritten},
-                           {"parameter_bytes", cost.parameterBytes},
-                           {"activation_bytes", cost.activationBytes}});
+    tasks.push_back(llvm::json::Object{
+        {"name", cost.name},
+        {"kernels", cost.kernels},
+        {"flops", cost.flops},
+        {"bytes_read", cost.bytesRead},
+        {"bytes_written", cost.bytesWritten},
+        {"parameter_bytes", cost.parameterBytes},
+        {"activation_bytes", cost.activationBytes},
+        {"launch_flops", llvm::json::Array(cost.launchFlops)},
+        {"launch_bytes", llvm::json::Array(cost.launchBytes)}});
   return tasks;
 }
 

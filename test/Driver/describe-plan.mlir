@@ -10,7 +10,7 @@
 // written once and read twice. Only the rows of a table that lookups read are counted.
 // CHECK: hfta.plan_json =
 // CHECK-SAME: \22layers\22:[]
-// CHECK-SAME: \22tasks\22:[{\22activation_bytes\22:48,\22bytes_read\22:72,\22bytes_written\22:64,\22flops\22:12,\22kernels\22:3,\22name\22:\22infer\22,\22parameter_bytes\22:24}]
+// CHECK-SAME: \22tasks\22:[{\22activation_bytes\22:48,\22bytes_read\22:72,\22bytes_written\22:64,\22flops\22:12,\22kernels\22:3,\22launch_bytes\22:[32,64,40],\22launch_flops\22:[4,8,0],\22name\22:\22infer\22,\22parameter_bytes\22:24}]
 // CHECK-SAME: \22types\22:{\22accumulate\22:\22f32\22,\22compute\22:\22f32\22,\22gradients\22:\22f32\22,\22parameters\22:\22f32\22,\22state\22:\22f32\22}
 module attributes {hfta.job = #job, hfta.plan_json = "{\22layers\22:[]}", hfta.segments = [#hfta.segment<parameter, 0, 1024 bytes, 1 instances>, #hfta.segment<workspace, 0, 128 bytes, 1 instances>, #hfta.segment<output, 0, 256 bytes, 1 instances>]} {
   func.func private @"kernel/gather"(%x: tensor<100xf32>, %i: tensor<2xi64>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {

@@ -125,8 +125,8 @@ protected:
   hfta_cu_result run() {
     void *segments[] = {reinterpret_cast<void *>(memory)};
     const bool keeps[] = {true};
-    hfta_task_call call = {&task,   segments, keeps, nullptr,
-                           nullptr, kCopies,  0,     nullptr};
+    hfta_task_call call = {&task,   segments, keeps,   nullptr, nullptr,
+                           kCopies, 0,        nullptr, nullptr};
     result =
         hfta_gpu_launch(&launcher, reinterpret_cast<hfta_gpu_stream>(stream),
                         &call, 0, &failed);

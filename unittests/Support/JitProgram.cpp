@@ -114,7 +114,8 @@ JitProgram::~JitProgram() {
 /// block by block.
 void JitProgram::run(const hfta_task &task) {
   hfta_task_call call = {&task,   segments.data(), keeps.get(), copies.data(),
-                         nullptr, program->copies, -1,          nullptr};
+                         nullptr, program->copies, -1,          nullptr,
+                         nullptr};
   if (!blocks) {
     hfta_run_task(pool, &call, nullptr);
     return;

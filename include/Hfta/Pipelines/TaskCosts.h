@@ -27,6 +27,8 @@ struct TaskCost {
   /// (`Target::getRates`): the sum over kernels of the launch time and the
   /// longer of the times for the kernel's bytes and for its flops.
   std::vector<double> deviceSeconds;
+  /// For each launch the flops, and the bytes read and written.
+  std::vector<int64_t> launchFlops, launchBytes;
 };
 
 /// Returns the costs of all tasks in the order of the module.

@@ -83,6 +83,10 @@ typedef struct hfta_activity {
 typedef struct hfta_observer {
   void (*done)(void *argument, const hfta_activity *activity);
   void *argument;
+  /// For each task of the program, where the seconds of its launches are added;
+  /// NULL: launches aren't timed. Only a CPU times them, and only those of
+  /// tasks that run on the pool of threads.
+  const hfta_launch_times *launches;
 } hfta_observer;
 
 /// Options of hfta_device_open.

@@ -13,6 +13,27 @@
 extern "C" {
 #endif
 
+/// The seconds of a task's launches, added up over its runs on a pool. The
+/// arrays are the caller's.
+typedef struct hfta_launch_times {
+  /// For each launch, from its begin to its end. Where threads go through
+  /// several launches without a barrier, the first one has the time of all.
+  double *wall;
+  /// For each thread of the pool, and in it for each launch, the seconds in
+  /// which the thread computed.
+  double *busy;
+  /// For each launch the least seconds that it has taken alone, on all threads:
+  /// with its operands in the caches as far as they fit, and with none there;
+  /// 0: not yet measured. NULL: they aren't measured. Where they are, the sums
+  /// above aren't added to, and a task runs each launch twice more, which
+  /// updates once more what it updates in place.
+  double *warm, *cold;
+  /// Memory that is written to empty the caches before `cold`; at least as
+  /// large as these.
+  void *evicting;
+  uint64_t evicting_bytes;
+} hfta_launch_times;
+
 /// A task, and the memory and the copies that it runs with. Everything is
 /// borrowed.
 typedef struct hfta_task_call {
@@ -32,6 +53,8 @@ typedef struct hfta_task_call {
                        ///< observers; -1: none
   /// The program's segments; NULL if none of them has `places`.
   const hfta_segment *rows;
+  /// Where the seconds of the task's launches are added; NULL: nowhere.
+  const hfta_launch_times *times;
 } hfta_task_call;
 
 /// Returns the number of the copy at a position of the call's list.

@@ -459,10 +459,11 @@ static void note_progress(void *argument, const hfta_activity *activity) {
 void hfta_instance_observe(hfta_instance *instance,
                            const hfta_observer *observer) {
   bool is_alone = instance->communicator->size == 1 && !instance->group;
-  instance->observer = observer ? *observer : (hfta_observer){NULL, NULL};
+  instance->observer = observer ? *observer : (hfta_observer){NULL, NULL, NULL};
   for (uint32_t i = 0; i < instance->worker_count; ++i) {
     hfta_device *device = instance->workers[i].device;
-    const hfta_observer own = {note_progress, &instance->workers[i]};
+    const hfta_observer own = {note_progress, &instance->workers[i],
+                               instance->observer.launches};
     device->functions->observe(device, is_alone ? observer : &own);
   }
 }

@@ -156,7 +156,7 @@ hfta_status hfta_trace_open(hfta_instance *instance,
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
   self->instance = instance;
   self->path = options->path;
-  self->observer = (hfta_observer){note_activity, self};
+  self->observer = (hfta_observer){note_activity, self, NULL};
   self->first = options->first;
   self->steps = options->steps ? options->steps : HFTA_DEFAULT_TRACE_STEPS;
   self->events =

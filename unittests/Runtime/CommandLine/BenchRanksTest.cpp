@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 extern "C" {
-#include "command_line/bench_ranks.h"
+#include "command_line/bench/bench_ranks.h"
 }
 
 namespace {

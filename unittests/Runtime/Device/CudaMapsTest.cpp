@@ -168,8 +168,8 @@ protected:
     launcher.places = places;
     void *segments[] = {reinterpret_cast<void *>(uintptr_t(1) << 20)};
     const bool keeps[] = {true};
-    hfta_task_call call = {&task,   segments, keeps, nullptr,
-                           nullptr, kCopies,  0,     nullptr};
+    hfta_task_call call = {&task,   segments, keeps,   nullptr, nullptr,
+                           kCopies, 0,        nullptr, nullptr};
     result = hfta_gpu_launch(&launcher, nullptr, &call, 0, &failed);
     return result.code;
   }

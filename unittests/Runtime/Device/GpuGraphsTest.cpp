@@ -206,8 +206,8 @@ protected:
     void *segments[] = {reinterpret_cast<void *>(place)};
     const int32_t numbers[] = {0, 1, 2, 3};
     const bool keeps[] = {true};
-    hfta_task_call call = {&task,   segments, keeps, numbers,
-                           nullptr, copies,   7,     nullptr};
+    hfta_task_call call = {&task,  segments, keeps,   numbers, nullptr,
+                           copies, 7,        nullptr, nullptr};
     EXPECT_FALSE(hfta_gpu_graphs_has_run(graphs));
     EXPECT_TRUE(hfta_gpu_graphs_add(graphs, &call, 0));
     EXPECT_TRUE(hfta_gpu_graphs_has_run(graphs));

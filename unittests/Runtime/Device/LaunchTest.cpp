@@ -20,6 +20,8 @@ public:
   void keepSlabs() { keeps[1] = true; }
   /// Gives the second segment values for some copies only.
   void setPlaces(const int32_t *places) { rows[1].places = places; }
+  /// Adds the seconds of launches to `into`.
+  void time(const hfta_launch_times *into) { times = into; }
 
   hfta_status run(std::vector<int32_t> copies, hfta_error *error = nullptr) {
     hfta_task task = {};
@@ -33,7 +35,8 @@ public:
                            /*slabs=*/nullptr,
                            static_cast<int64_t>(copies.size()),
                            -1,
-                           rows};
+                           rows,
+                           times};
     return hfta_run_task(pool.get(), &call, error);
   }
 
@@ -48,6 +51,7 @@ private:
   void *segments[2];
   bool keeps[2] = {false, false};
   hfta_segment rows[2] = {};
+  const hfta_launch_times *times = nullptr;
   std::unique_ptr<hfta_pool, void (*)(hfta_pool *)> pool;
 };
 } // namespace
@@ -287,4 +291,43 @@ TEST(Launch, RefusesKernelsThatNeedMoreScratch) {
   EXPECT_STREQ(error.message,
                "task 'task': kernel 'greedy' asks for more scratch or buffers "
                "than the program declares");
+}
+
+TEST(Launch, TimesEachLaunch) {
+  const hfta_binding bindings[] = {bindTo(1, 0, 0, 64)};
+  hfta_launch first = launchOf(doubleItem, bindings, 1, 4);
+  hfta_launch second = first, third = first;
+  second.joins = 1;
+  double wall[3] = {}, busy[2][3] = {}, warm[3] = {}, cold[3] = {};
+  std::vector<char> evicting(1 << 16);
+  hfta_launch_times times = {};
+  times.wall = wall;
+  times.busy = busy[0];
+  times.evicting = evicting.data();
+  times.evicting_bytes = evicting.size();
+  std::vector<int> own(16 * 5, 1);
+  Task task({first, second, third}, nullptr, own.data());
+  task.time(&times);
+  ASSERT_EQ(task.run({0, 1, 2, 3, 4}), HFTA_OK);
+  EXPECT_EQ(own[64], 8);
+  // The second launch is in the group of the first one.
+  EXPECT_GT(wall[0], 0);
+  EXPECT_EQ(wall[1], 0);
+  EXPECT_GT(wall[2], 0);
+  for (int launch = 0; launch < 3; ++launch) {
+    EXPECT_GT(busy[0][launch] + busy[1][launch], 0) << launch;
+    EXPECT_LE(busy[0][launch], wall[launch < 2 ? 0 : 2]) << launch;
+  }
+  // Alone, each launch runs twice more, and the sums stay as they are.
+  const double wallBefore = wall[0], busyBefore = busy[0][0];
+  times.warm = warm;
+  times.cold = cold;
+  ASSERT_EQ(task.run({0, 1, 2, 3, 4}), HFTA_OK);
+  EXPECT_EQ(own[64], 8 << 9);
+  EXPECT_EQ(wall[0], wallBefore);
+  EXPECT_EQ(busy[0][0], busyBefore);
+  for (int launch = 0; launch < 3; ++launch) {
+    EXPECT_GT(warm[launch], 0) << launch;
+    EXPECT_GT(cold[launch], 0) << launch;
+  }
 }

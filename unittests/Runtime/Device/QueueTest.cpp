@@ -40,8 +40,8 @@ public:
   void run(uint32_t queue, const hfta_task &task, void *segment = nullptr) {
     void *segments[] = {segment};
     const int32_t copies[] = {0};
-    hfta_task_call call = {&task,   segments, keeps, copies,
-                           nullptr, 1,        -1,    nullptr};
+    hfta_task_call call = {&task, segments, keeps,   copies, nullptr,
+                           1,     -1,       nullptr, nullptr};
     device->functions->run(device, queue, &call, 7);
   }
   hfta_status wait(hfta_error *error = nullptr) {
@@ -254,7 +254,7 @@ TEST_P(Queue, TellsWhatItRan) {
   runs = 0;
   Device device(GetParam());
   std::vector<hfta_activity> seen;
-  hfta_observer observer = {noteActivity, &seen};
+  hfta_observer observer = {noteActivity, &seen, nullptr};
   device.device->functions->observe(device.device, &observer);
   device.run(0, task);
   device.run(1, task);

@@ -307,7 +307,7 @@ TEST(AheadWhere, NotWithAnObserverNorBehindAnAccumulation) {
   ProgramPointer program = makeProgram(defaultOptions());
   InstancePointer instance = makeInstance(program.get(), 1, "shuffled:0");
   Batch batch(0);
-  const hfta_observer observer = {[](void *, const hfta_activity *) {},
+  const hfta_observer observer = {[](void *, const hfta_activity *) {}, nullptr,
                                   nullptr};
   hfta_instance_observe(instance.get(), &observer);
   EXPECT_FALSE(hfta_instance_runs_ahead(instance.get()));

@@ -58,7 +58,7 @@ static int countTurns(hfta_instance *instance) {
                                 ++static_cast<int *>(
                                     argument)[activity->number];
                             },
-                            runs.data()};
+                            runs.data(), nullptr};
   Batch batch(0);
   instance->workers->device->functions->observe(instance->workers->device,
                                                 &observer);

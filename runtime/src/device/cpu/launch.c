@@ -2,6 +2,10 @@
 
 #include "hfta/launch.h"
 
+#include "system/clock.h"
+
+#include <string.h>
+
 /// Consecutive launches of a task, to be run for some of the call's copies.
 typedef struct work {
   hfta_pool *pool;
@@ -30,6 +34,31 @@ static void bind(const work *self, int64_t number, void **buffers) {
     buffers[i] = hfta_call_address(self->call, self->launches, i, position);
 }
 
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+/// Returns the current time if the call's launches are timed; else 0.
+static double begin_time(const work *self) {
+  return self->call->times ? hfta_now() : 0.0;
+}
+
+/// Adds the time since `begin` to what a thread has computed for the first
+/// launch.
+static void note_busy(const work *self, int thread, double begin) {
+  const hfta_task *task = self->call->task;
+  const hfta_launch_times *times = self->call->times;
+  if (!times || times->warm)
+    return;
+  uint32_t number = (uint32_t)(self->launches - task->launches);
+  times->busy[(uint32_t)thread * task->launch_count + number] +=
+      hfta_now() - begin;
+}
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
 /// Runs items `begin` to `end` - 1 of a kernel. Items are numbered
 /// consecutively over all copies, from copy `first` on.
 static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
@@ -39,11 +68,13 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
   int64_t items = launch->items;
   int64_t number = begin / items, item = begin % items;
+  double start = begin_time(self);
   for (int64_t left = end - begin; left > 0; ++number, item = 0) {
     bind(self, number, buffers);
     for (; item < items && left > 0; ++item, --left)
       launch->kernel(buffers, item, scratch);
   }
+  note_busy(self, thread, start);
 }
 
 /// Runs groups `begin` to `end` - 1 of a kernel with lanes. Items are numbered
@@ -58,6 +89,7 @@ static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
   // The cast goes through void (*)(void) to avoid a compiler warning.
   hfta_lanes_kernel kernel = (hfta_lanes_kernel)(void (*)(void))launch->kernel;
   int64_t last = self->copies * launch->items - 1;
+  double start = begin_time(self);
   for (int64_t group = begin; group < end; ++group) {
     for (int64_t lane = 0; lane < launch->lanes; ++lane) {
       int64_t index = group * launch->lanes + lane;
@@ -67,6 +99,7 @@ static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
     }
     kernel(buffers, items, scratch);
   }
+  note_busy(self, thread, start);
 }
 
 /// Runs all launches for one copy before those for the next copy, so that a
@@ -178,6 +211,46 @@ static bool joins(const hfta_launch *launch) {
   return launch->joins && launch->lanes == 0 && launch[-1].lanes == 0;
 }
 
+/// Runs consecutive launches for the copies that they are for.
+static void run_group(work self) {
+  if (self.launches->per_copy && self.launches->places)
+    run_for_some(self);
+  else if (self.launches->per_copy)
+    run_joined(self);
+  else
+    run_once(self);
+}
+
+static void write_memory(void *argument, int64_t begin, int64_t end,
+                         int thread) {
+  const hfta_launch_times *times = argument;
+  memset((char *)times->evicting + begin, thread, (size_t)(end - begin));
+}
+
+/// Runs each launch of a group alone, with cold and then with warm caches.
+static void time_alone(work group) {
+  const hfta_launch_times *times = group.call->times;
+  hfta_task_call untimed = *group.call;
+  untimed.times = NULL;
+  for (int64_t i = 0; i < group.count; ++i) {
+    work one = group;
+    one.call = &untimed;
+    one.launches += i;
+    one.count = 1;
+    int64_t number = one.launches - group.call->task->launches;
+    double *least[] = {&times->cold[number], &times->warm[number]};
+    share_out(group.pool, (int64_t)times->evicting_bytes, write_memory,
+              (void *)(uintptr_t)times);
+    for (int run = 0; run < 2; ++run) {
+      double begin = hfta_now();
+      run_group(one);
+      double seconds = hfta_now() - begin;
+      if (*least[run] <= 0 || seconds < *least[run])
+        *least[run] = seconds;
+    }
+  }
+}
+
 hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
                           hfta_error *error) {
   const hfta_task *task = call->task;
@@ -189,12 +262,12 @@ hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
     while (i + group.count < task->launch_count &&
            joins(&task->launches[i + group.count]))
       ++group.count;
-    if (group.launches->per_copy && group.launches->places)
-      run_for_some(group);
-    else if (group.launches->per_copy)
-      run_joined(group);
-    else
-      run_once(group);
+    double begin = begin_time(&group);
+    run_group(group);
+    if (call->times && call->times->warm)
+      time_alone(group);
+    else if (call->times)
+      call->times->wall[i] += hfta_now() - begin;
     i += (uint32_t)group.count;
   }
   return HFTA_OK;

@@ -141,10 +141,12 @@ static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   hfta_error error;
   bool is_ours = self->runner.run == NULL;
   bool has_pool = is_ours && take_pool(self, queue, work->call.task);
+  hfta_task_call call = work->call;
+  if (has_pool && self->observer.launches)
+    call.times = &self->observer.launches[work->number];
   double begin = begin_activity(self);
   hfta_status status =
-      is_ours ? hfta_run_task(has_pool ? self->pool->pool : NULL, &work->call,
-                              &error)
+      is_ours ? hfta_run_task(has_pool ? self->pool->pool : NULL, &call, &error)
               : self->runner.run(self->runner.argument, queue, work->number,
                                  &work->call, &error);
   if (has_pool)
@@ -448,7 +450,7 @@ hfta_status hfta_queues_wait(hfta_queues *self, uint64_t which,
 }
 
 void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {
-  self->observer = observer ? *observer : (hfta_observer){NULL, NULL};
+  self->observer = observer ? *observer : (hfta_observer){NULL, NULL, NULL};
 }
 
 /// Gives up precedence in the pool, before the queues are destroyed or use

@@ -1,7 +1,7 @@
 //===- machine_limits.h - Measured limits of the processor --------*- C -*-===//
 
-#ifndef HFTA_SRC_COMMAND_LINE_MACHINE_LIMITS_H
-#define HFTA_SRC_COMMAND_LINE_MACHINE_LIMITS_H
+#ifndef HFTA_SRC_COMMAND_LINE_BENCH_MACHINE_LIMITS_H
+#define HFTA_SRC_COMMAND_LINE_BENCH_MACHINE_LIMITS_H
 
 #include "hfta/status.h"
 
@@ -21,4 +21,4 @@ typedef struct hfta_machine_limits {
 hfta_status hfta_measure_limits(int threads, uint64_t most_bytes,
                                 hfta_machine_limits *out, hfta_error *error);
 
-#endif // HFTA_SRC_COMMAND_LINE_MACHINE_LIMITS_H
+#endif // HFTA_SRC_COMMAND_LINE_BENCH_MACHINE_LIMITS_H

@@ -1,93 +1,11 @@
 //===- bench_phases.c - Times of a step's phases (bench --phases) ---------===//
 
-#include "command_line/bench_phases.h"
+#include "command_line/bench/bench_phases.h"
+
+#include "command_line/bench/plan_work.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/// The work of one run of a task for all copies, by the compiler's plan.
-typedef struct work {
-  double flops, bytes;
-} work;
-
-/// Returns the entry in `all` of the task of this name, or NULL.
-static work *find_work(const hfta_program *program, const char *name,
-                       work *all) {
-  for (uint32_t i = 0; i < program->task_count; ++i)
-    if (strcmp(program->tasks[i].name, name) == 0)
-      return &all[i];
-  return NULL;
-}
-
-/// Reads one object of the plan's list of tasks, whose begin has been read.
-/// Returns false if it is malformed.
-static bool read_task(const hfta_program *program, hfta_json_reader *reader,
-                      work *all) {
-  work read = {0, 0};
-  work *into = NULL;
-  for (;;) {
-    hfta_json_event event = hfta_json_next(reader);
-    if (event != HFTA_JSON_KEY) {
-      if (into)
-        *into = read;
-      return event == HFTA_JSON_END_OBJECT;
-    }
-    bool is_flops = strcmp(reader->string, "flops") == 0;
-    bool is_bytes = strncmp(reader->string, "bytes_", 6) == 0;
-    bool is_name = strcmp(reader->string, "name") == 0;
-    event = hfta_json_next(reader);
-    if (is_flops)
-      read.flops = reader->number;
-    else if (is_bytes)
-      read.bytes += reader->number;
-    else if (is_name && event == HFTA_JSON_STRING)
-      into = find_work(program, reader->string, all);
-    else if (!hfta_json_skip(reader, event))
-      return false;
-  }
-}
-
-/// Starts to read the plan, up to the value of a key. Returns the event that
-/// begins the value, or HFTA_JSON_ERROR if there is no such key.
-static hfta_json_event find_in_plan(const hfta_program *program,
-                                    const char *key, hfta_json_reader *reader) {
-  const char *text = program->plan_json ? program->plan_json : "";
-  hfta_json_read(reader, text, strlen(text));
-  if (hfta_json_next(reader) != HFTA_JSON_BEGIN_OBJECT)
-    return HFTA_JSON_ERROR;
-  while (hfta_json_next(reader) == HFTA_JSON_KEY) {
-    bool is_found = strcmp(reader->string, key) == 0;
-    hfta_json_event event = hfta_json_next(reader);
-    if (is_found)
-      return event;
-    if (!hfta_json_skip(reader, event))
-      break;
-  }
-  return HFTA_JSON_ERROR;
-}
-
-/// Reads the work of all tasks from the plan. Returns false if the plan doesn't
-/// have it.
-static bool read_work(const hfta_program *program, work *all) {
-  hfta_json_reader reader;
-  hfta_json_event event = find_in_plan(program, "tasks", &reader);
-  bool ok = event == HFTA_JSON_BEGIN_ARRAY;
-  while (ok && (event = hfta_json_next(&reader)) == HFTA_JSON_BEGIN_OBJECT)
-    ok = read_task(program, &reader, all);
-  hfta_json_read_end(&reader);
-  return ok && event == HFTA_JSON_END_ARRAY;
-}
-
-/// Returns the length of the name of a task's part: forward.0 is of part
-/// forward.
-static size_t part_length(const hfta_task *task) {
-  return strcspn(task->name, ".");
-}
-
-static bool have_one_part(const hfta_task *a, const hfta_task *b) {
-  size_t length = part_length(a);
-  return length == part_length(b) && strncmp(a->name, b->name, length) == 0;
-}
 
 /// The arguments of print_phase, and its sums.
 typedef struct phases {
@@ -95,7 +13,7 @@ typedef struct phases {
   const char *schedule; ///< the schedule that makes up a step
   const hfta_machine_limits *limits;
   const hfta_task_time *times;
-  const work *all;
+  const hfta_task_work *all;
   int64_t steps;
   double time, limit; ///< sums over the printed phases, in seconds
 } phases;
@@ -106,7 +24,7 @@ static void print_phase(phases *self, const hfta_task *first) {
   const hfta_program *program = self->program;
   double time = 0, flops = 0, bytes = 0;
   for (uint32_t i = 0; i < program->task_count; ++i) {
-    if (!have_one_part(first, &program->tasks[i]))
+    if (!hfta_have_one_part(first, &program->tasks[i]))
       continue;
     // The plan counts the work for all copies, but perhaps only some of them
     // have run in these steps.
@@ -119,8 +37,8 @@ static void print_phase(phases *self, const hfta_task *first) {
   if (time <= 0)
     return;
   if (self->limits->flops <= 0) {
-    printf("%-17.*s %10.3f %9.3f %9.1f\n", (int)part_length(first), first->name,
-           1e3 * time, 1e-9 * flops, 1e-6 * bytes);
+    printf("%-17.*s %10.3f %9.3f %9.1f\n", (int)hfta_part_length(first),
+           first->name, 1e3 * time, 1e-9 * flops, 1e-6 * bytes);
     self->time += time;
     return;
   }
@@ -128,7 +46,7 @@ static void print_phase(phases *self, const hfta_task *first) {
   double memory = bytes / self->limits->bytes;
   double limit = arithmetic > memory ? arithmetic : memory;
   printf("%-17.*s %10.3f %9.3f %9.1f %10.3f  %s  %5.2fx\n",
-         (int)part_length(first), first->name, 1e3 * time, 1e-9 * flops,
+         (int)hfta_part_length(first), first->name, 1e3 * time, 1e-9 * flops,
          1e-6 * bytes, 1e3 * limit, arithmetic > memory ? "flops" : "bytes",
          limit > 0 ? time / limit : 0.0);
   self->time += time;
@@ -150,7 +68,7 @@ static uint32_t find_parts(const phases *self, const hfta_task **found) {
       const hfta_task *task = &program->tasks[schedule->commands[i].subject];
       bool is_new = true;
       for (uint32_t j = 0; j < count && is_new; ++j)
-        is_new = !have_one_part(task, found[j]);
+        is_new = !hfta_have_one_part(task, found[j]);
       if (is_new)
         found[count++] = task;
     }
@@ -174,11 +92,9 @@ hfta_status hfta_print_phases(const hfta_program *program,
                               const hfta_machine_limits *limits,
                               const hfta_task_time *times, int64_t steps,
                               int threads, hfta_error *error) {
-  work *all = calloc((size_t)program->task_count + 1, sizeof(*all));
-  if (!all)
-    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
-  hfta_status status = HFTA_OK;
-  if (read_work(program, all)) {
+  hfta_task_work *all;
+  hfta_status status = hfta_plan_read_work(program, &all, error);
+  if (all) {
     bool has_limits = limits->flops > 0;
     if (has_limits)
       printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n",
@@ -198,19 +114,19 @@ hfta_status hfta_print_phases(const hfta_program *program,
     else
       printf("%-17s %10.3f\n", "all", 1e3 * self.time);
   }
-  free(all);
+  hfta_plan_work_free(program, all);
   return status;
 }
 
 void hfta_write_cuts(const hfta_program *program, hfta_json_writer *writer) {
   hfta_json_reader reader;
-  bool is_known = find_in_plan(program, "model", &reader) == HFTA_JSON_STRING;
+  bool is_known = hfta_plan_find(program, "model", &reader) == HFTA_JSON_STRING;
   hfta_json_put_string(writer, "model", is_known ? reader.string : "");
   hfta_json_read_end(&reader);
   hfta_json_key(writer, "cuts");
   hfta_json_begin_array(writer);
   bool is_list =
-      find_in_plan(program, "cuts", &reader) == HFTA_JSON_BEGIN_ARRAY;
+      hfta_plan_find(program, "cuts", &reader) == HFTA_JSON_BEGIN_ARRAY;
   while (is_list && hfta_json_next(&reader) == HFTA_JSON_BEGIN_ARRAY) {
     hfta_json_begin_array(writer);
     while (hfta_json_next(&reader) == HFTA_JSON_STRING)

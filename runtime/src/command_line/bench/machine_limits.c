@@ -1,6 +1,6 @@
 //===- machine_limits.c - Measured limits of the processor ----------------===//
 
-#include "command_line/machine_limits.h"
+#include "command_line/bench/machine_limits.h"
 
 #include "hfta/pool.h"
 #include "system/clock.h"

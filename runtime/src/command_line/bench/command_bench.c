@@ -1,7 +1,8 @@
 //===- command_bench.c - The command bench --------------------------------===//
 
 #include "checkpoint/replaces.h"
-#include "command_line/bench_ranks.h"
+#include "command_line/bench/bench_kernels.h"
+#include "command_line/bench/bench_ranks.h"
 #include "command_line/ranks.h"
 #include "data/dataset.h"
 #include "hfta/json.h"
@@ -65,7 +66,9 @@ typedef struct bench {
   hfta_task_time *times; ///< one per task
   hfta_rank_time rank_time;
   hfta_rank_measures measures; ///< the measures of all ranks, on rank 0
-  bool phases; ///< --phases: measure the times of tasks and ranks
+  bool phases;  ///< --phases: measure the times of tasks and ranks
+  bool kernels; ///< --kernels: measure the times of launches
+  hfta_kernel_times kernel_times;
   bool json;
   bool no_overlap; ///< --no-overlap: no task runs during transfers of the store
   /// The bytes that the timed steps have read and written.
@@ -228,9 +231,13 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
     hfta_write_rank_measures(&self->measures, steps, &writer);
     write_store(&self->store, &writer);
   }
+  hfta_status status = HFTA_OK;
+  if (self->kernels)
+    status = hfta_write_kernels(&self->kernel_times, self->times, steps,
+                                &writer, error);
   hfta_json_end_object(&writer);
   hfta_json_newline(&writer);
-  return hfta_json_finish(&writer, error);
+  return status == HFTA_OK ? hfta_json_finish(&writer, error) : status;
 }
 
 static hfta_status print_text(const bench *self, int64_t steps, double seconds,
@@ -249,12 +256,16 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
     printf("%.2f MiB a step read from the store, %.2f MiB written\n",
            (double)self->traffic.read / (double)steps / MEBIBYTE,
            (double)self->traffic.written / (double)steps / MEBIBYTE);
-  if (!self->phases)
-    return HFTA_OK;
-  hfta_status status = hfta_print_phases(program, &self->limits, self->times,
-                                         steps, threads, error);
-  if (status == HFTA_OK)
-    hfta_print_rank_times(&self->measures, program, steps);
+  hfta_status status = HFTA_OK;
+  if (self->phases) {
+    status = hfta_print_phases(program, &self->limits, self->times, steps,
+                               threads, error);
+    if (status == HFTA_OK)
+      hfta_print_rank_times(&self->measures, program, steps);
+  }
+  if (self->kernels && status == HFTA_OK)
+    status = hfta_print_kernels(&self->kernel_times, &self->limits, self->times,
+                                steps, error);
   return status;
 }
 
@@ -327,8 +338,8 @@ static hfta_status write_trace(bench *self) {
 
 static hfta_status run_timed_steps(bench *self, int64_t steps,
                                    double *seconds) {
-  hfta_observer observer = {note_activity, self};
-  if (self->phases || self->trace)
+  hfta_observer observer = {note_activity, self, self->kernel_times.tasks};
+  if (self->phases || self->kernels || self->trace)
     hfta_instance_observe(self->instance, &observer);
   hfta_store_traffic before = hfta_instance_store_traffic(self->instance);
   double begin = hfta_now();
@@ -339,6 +350,21 @@ static hfta_status run_timed_steps(bench *self, int64_t steps,
   self->traffic.written -= before.written;
   hfta_instance_observe(self->instance, NULL);
   return status == HFTA_OK ? write_trace(self) : status;
+}
+
+/// Runs more steps, in which each launch is measured alone.
+static hfta_status measure_alone(bench *self) {
+  if (!self->kernels)
+    return HFTA_OK;
+  hfta_status status = hfta_kernel_times_alone(
+      &self->kernel_times, hfta_instance_error(self->instance));
+  if (status != HFTA_OK)
+    return status;
+  hfta_observer observer = {NULL, NULL, self->kernel_times.tasks};
+  hfta_instance_observe(self->instance, &observer);
+  status = run_steps(self, HFTA_ALONE_STEPS);
+  hfta_instance_observe(self->instance, NULL);
+  return status;
 }
 
 /// Gathers the times of tasks and ranks on rank 0. With --json, also measures
@@ -366,9 +392,9 @@ static hfta_status measure_ranks(bench *self, int64_t steps) {
 static hfta_status compare_options(bench *self, const hfta_trace_options *trace,
                                    int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
-  int64_t numbers[] = {steps,        self->phases,
-                       self->json,   trace->path != NULL,
-                       trace->steps, self->no_overlap};
+  int64_t numbers[] = {
+      steps,        self->phases,     self->json,   trace->path != NULL,
+      trace->steps, self->no_overlap, self->kernels};
   int other = -1;
   hfta_status status = hfta_communicator_compare(
       self->communicator, "options", numbers, sizeof(numbers), &other, error);
@@ -394,10 +420,16 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
     status = make_inputs(self);
   if (status == HFTA_OK)
     status = warm_up(self, steps);
+  if (status == HFTA_OK && self->kernels)
+    status = hfta_kernel_times_create(self->program,
+                                      hfta_instance_threads(self->instance),
+                                      &self->kernel_times, error);
   if (status == HFTA_OK)
     status = open_trace(self, trace);
   if (status == HFTA_OK)
     status = run_timed_steps(self, steps, &seconds);
+  if (status == HFTA_OK)
+    status = measure_alone(self);
   if (status == HFTA_OK)
     status = measure_ranks(self, steps);
   if (status == HFTA_OK && self->phases && self->json)
@@ -454,6 +486,9 @@ static int parse(const hfta_invocation *invocation, bench *self,
                "its\nflops and bytes need on this processor; with --json, "
                "the\nseconds of each task",
        .flag = &self->phases},
+      {.name = "--kernels",
+       .help = "print the time of each kernel, in the steps and alone",
+       .flag = &self->kernels},
       HFTA_OPTION_TRACE(&out->trace.path),
       HFTA_OPTION_TRACE_STEPS(&out->trace.steps),
       HFTA_OPTION_ONLY(&out->only),
@@ -514,6 +549,7 @@ static void release(bench *self) {
   free(self->inputs);
   free(self->losses);
   free(self->times);
+  hfta_kernel_times_free(&self->kernel_times);
   hfta_rank_measures_free(&self->measures);
   hfta_trace_close(self->trace);
   hfta_instance_destroy(self->instance);
@@ -527,7 +563,11 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   if (code >= 0)
     return code;
   hfta_error error;
-  if (self.phases && !self.json) {
+  if (self.kernels && !hfta_target_of(self.program)->is_host) {
+    hfta_fail(&error, HFTA_USAGE, "--kernels measures programs for CPUs only");
+    return hfta_report(invocation, HFTA_USAGE, error.message);
+  }
+  if ((self.phases || self.kernels) && !self.json) {
     hfta_status status = measure_limits(&self, arguments.threads, &error);
     if (status != HFTA_OK)
       return hfta_report(invocation, status, error.message);

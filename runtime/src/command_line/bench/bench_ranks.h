@@ -4,10 +4,10 @@
 // and rank 0 gets the results. A single rank has no links.
 //===----------------------------------------------------------------------===//
 
-#ifndef HFTA_SRC_COMMAND_LINE_BENCH_RANKS_H
-#define HFTA_SRC_COMMAND_LINE_BENCH_RANKS_H
+#ifndef HFTA_SRC_COMMAND_LINE_BENCH_BENCH_RANKS_H
+#define HFTA_SRC_COMMAND_LINE_BENCH_BENCH_RANKS_H
 
-#include "command_line/bench_phases.h"
+#include "command_line/bench/bench_phases.h"
 #include "hfta/communicator.h"
 
 /// The seconds that a rank has spent in all timed steps. Activities of
@@ -71,4 +71,4 @@ void hfta_write_rank_measures(const hfta_rank_measures *self, int64_t steps,
 void hfta_print_rank_times(const hfta_rank_measures *self,
                            const hfta_program *program, int64_t steps);
 
-#endif // HFTA_SRC_COMMAND_LINE_BENCH_RANKS_H
+#endif // HFTA_SRC_COMMAND_LINE_BENCH_BENCH_RANKS_H

@@ -1,10 +1,10 @@
 //===- bench_phases.h - Times of a step's phases (bench --phases) --*- C
 //-*-===//
 
-#ifndef HFTA_SRC_COMMAND_LINE_BENCH_PHASES_H
-#define HFTA_SRC_COMMAND_LINE_BENCH_PHASES_H
+#ifndef HFTA_SRC_COMMAND_LINE_BENCH_BENCH_PHASES_H
+#define HFTA_SRC_COMMAND_LINE_BENCH_BENCH_PHASES_H
 
-#include "command_line/machine_limits.h"
+#include "command_line/bench/machine_limits.h"
 #include "hfta/json.h"
 #include "instance/instance_impl.h"
 
@@ -37,4 +37,4 @@ hfta_status hfta_print_phases(const hfta_program *program,
                               const hfta_task_time *times, int64_t steps,
                               int threads, hfta_error *error);
 
-#endif // HFTA_SRC_COMMAND_LINE_BENCH_PHASES_H
+#endif // HFTA_SRC_COMMAND_LINE_BENCH_BENCH_PHASES_H

@@ -1,6 +1,6 @@
 //===- bench_ranks.c - Times of ranks, and speed of their links -----------===//
 
-#include "command_line/bench_ranks.h"
+#include "command_line/bench/bench_ranks.h"
 #include "command_line/ranks.h"
 
 #include "command_line/rank_name.h"
