@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels/AlikeSums.h"
@@ -39,6 +40,9 @@ using namespace mlir::hfta;
 /// The most elements of a kernel that unrelated small ops may join: on a GPU,
 /// computing them too costs less than launching another kernel.
 static constexpr int64_t kSmall = 4096;
+
+/// The elements of a matrix that a CPU packs again and again in little time.
+static constexpr int64_t kLargeMatrix = 1 << 14;
 
 namespace {
 
@@ -140,6 +144,28 @@ static int64_t countElements(Operation *op) {
 
 static bool isProducer(Operation *op) { return op->hasTrait<ProducerTrait>(); }
 
+/// Whether all rows of a product read the same large matrix. Work items that
+/// are rows would each pack it again; items that are columns pack only their
+/// part.
+static bool needsColumns(Operation *op) {
+  auto product = dyn_cast<ContractOp>(op);
+  if (!product || product.getType().getRank() == 0)
+    return false;
+  SmallVector<AffineMap> maps = llvm::to_vector(
+      product.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  ArrayRef<AffineExpr> rows = maps.back().getResults().drop_back();
+  auto column = cast<AffineDimExpr>(maps.back().getResults().back());
+  return llvm::any_of(llvm::zip(maps, product.getOperands()), [&](auto pair) {
+    auto [map, operand] = pair;
+    return map.isFunctionOfDim(column.getPosition()) &&
+           llvm::none_of(rows,
+                         [&, map = map](AffineExpr row) {
+                           return llvm::is_contained(map.getResults(), row);
+                         }) &&
+           getTensorType(operand).getNumElements() > kLargeMatrix;
+  });
+}
+
 /// Whether `op` can be computed at the place of `root`: all of its users that
 /// are in no kernel yet come after the root. Users in other kernels always do,
 /// as kernels are formed from the last to the first: they will use the value as
@@ -200,8 +226,9 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
   ArrayRef<int64_t> elements = getElements(root);
   if (!reduce || !isOfRows(op, elements))
     return false;
-  return !policy.threadsShareRows ||
-         (reduce.getType().getShape().size() < elements.size() &&
+  if (!policy.threadsShareRows)
+    return llvm::none_of(membersOf[root], needsColumns);
+  return (reduce.getType().getShape().size() < elements.size() &&
           haveRowsThreads(reduce) &&
           llvm::none_of(membersOf[root], isProducer));
 }
@@ -209,7 +236,8 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
 /// Whether `op` is a product, convolution or pooling that can join. A kernel
 /// has at most one of these. If threads share rows, it must have as many
 /// elements as the kernel, and no sum may be beside it: a product without sums
-/// is computed by tiles.
+/// is computed by tiles. If they don't, no sum may be beside a product whose
+/// work items should be columns.
 bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
   if (!isProducer(op) || !(isElementwise(root) || isa<PartSumsOp>(root)))
     return false;
@@ -217,7 +245,7 @@ bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
   return (!policy.threadsShareRows || countElements(op) == elements) &&
          llvm::none_of(membersOf[root], [&](Operation *member) {
            return isProducer(member) ||
-                  (policy.threadsShareRows &&
+                  ((policy.threadsShareRows || needsColumns(op)) &&
                    (isa<ReduceOp>(member) || isScatteredSum(member)));
          });
 }

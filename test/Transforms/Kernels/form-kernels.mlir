@@ -122,6 +122,44 @@ func.func @rows() attributes {hfta.task = #hfta.task<forward, 1>} {
   return
 }
 
+// A product of which all rows read the same large matrix is a kernel of its
+// own: a kernel of rows would pack the matrix in each part of the rows.
+// CHECK-LABEL: func.func @large_matrix(
+// CHECK: %[[PRODUCT:.*]] = hfta.kernel "contract"
+// CHECK: hfta.kernel "sub"(%[[PRODUCT]])
+// CHECK: hfta.reduce max
+// CHECK-NOT: hfta.kernel
+// CHECK-LABEL: func.func @small_matrix(
+// CHECK: hfta.kernel "sub"
+// CHECK: hfta.contract
+// CHECK: hfta.reduce max
+// CHECK-NOT: hfta.kernel
+hfta.variable @long_rows {role = #hfta.role<input>} : tensor<16x256xf32>
+hfta.variable @large {role = #hfta.role<parameter>} : tensor<128x256xf32, #hfta.copies<2>>
+hfta.variable @small {role = #hfta.role<parameter>} : tensor<64x256xf32, #hfta.copies<2>>
+hfta.variable @large_out {role = #hfta.role<output>} : tensor<16x128xf32, #hfta.copies<2>>
+hfta.variable @small_out {role = #hfta.role<output>} : tensor<16x64xf32, #hfta.copies<2>>
+func.func @large_matrix() attributes {hfta.task = #hfta.task<forward, 2>} {
+  %x = hfta.read @long_rows : tensor<16x256xf32>
+  %w = hfta.read @large : tensor<128x256xf32, #hfta.copies<2>>
+  %0 = hfta.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<16x256xf32>, tensor<128x256xf32, #hfta.copies<2>>
+  %1 = hfta.reduce max %0 over [1] : tensor<16x128xf32, #hfta.copies<2>>
+  %2 = hfta.broadcast %1 to [16, 128] along [0] : tensor<16xf32, #hfta.copies<2>>
+  %3 = hfta.sub %0, %2 : tensor<16x128xf32, #hfta.copies<2>>, tensor<16x128xf32, #hfta.copies<2>>
+  hfta.write %3, @large_out : tensor<16x128xf32, #hfta.copies<2>>
+  return
+}
+func.func @small_matrix() attributes {hfta.task = #hfta.task<forward, 3>} {
+  %x = hfta.read @long_rows : tensor<16x256xf32>
+  %w = hfta.read @small : tensor<64x256xf32, #hfta.copies<2>>
+  %0 = hfta.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<16x256xf32>, tensor<64x256xf32, #hfta.copies<2>>
+  %1 = hfta.reduce max %0 over [1] : tensor<16x64xf32, #hfta.copies<2>>
+  %2 = hfta.broadcast %1 to [16, 64] along [0] : tensor<16xf32, #hfta.copies<2>>
+  %3 = hfta.sub %0, %2 : tensor<16x64xf32, #hfta.copies<2>>, tensor<16x64xf32, #hfta.copies<2>>
+  hfta.write %3, @small_out : tensor<16x64xf32, #hfta.copies<2>>
+  return
+}
+
 // A value that is written unchanged gets a copy; constants above 256 bytes are
 // read from a variable; one that is written twice is made twice.
 // CHECK-LABEL: func.func @written_values(
