@@ -104,7 +104,9 @@ def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
     doesn't clear it. What is stored is the sum with zero, since that is the same
     number for each gradient but -0.
     This pass isn't run on programs whose callers may ask for several backwards
-    before an update (`NAME_accumulate` of a library).
+    before an update (`NAME_accumulate` of a library). It does nothing to a job
+    with a budget of memory, where a gradient that is known to be zero needn't
+    be kept from step to step.
 
     ```mlir
     %old = hfta.read @"fc.weight/gradient" : tensor<10x64xf32>

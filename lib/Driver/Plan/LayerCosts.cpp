@@ -410,7 +410,9 @@ FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
   auto samples = static_cast<double>(job->getMicroBatch());
   model.optimizerStates = LayerReader(*copy, samples, model.layers).read(*copy);
   if (failed(lowerQuietly(*copy, [&](OpPassManager &passes) {
-        buildPlannedPipeline(passes, *Target::read(*copy));
+        // A pipeline's micro-batches are added to gradients.
+        buildPlannedPipeline(passes, *Target::read(*copy),
+                             /*accumulates=*/true);
       })))
     return failure();
   estimateTimes(*copy, job->copies, samples, model.layers);

@@ -107,8 +107,10 @@ const FormingPolicy &CpuTarget::getForming() const {
   return policy;
 }
 
-void CpuTarget::addFormingPasses(OpPassManager &pm, bool) const {
+void CpuTarget::addFormingPasses(OpPassManager &pm, bool accumulates) const {
   pm.addPass(createHftaRoundFactors());
+  if (!accumulates)
+    pm.addPass(createHftaStoreGradients());
   addCleanUp(pm);
 }
 

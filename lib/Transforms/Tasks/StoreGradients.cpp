@@ -122,7 +122,9 @@ struct StoreGradientsPass
     FailureOr<Job> job = Job::read(getOperation());
     if (failed(job))
       return signalPassFailure();
-    if (!job->training || job->microBatches != 1)
+    // Within a budget of memory, what is known to be zeros needn't be kept from
+    // step to step.
+    if (!job->training || job->microBatches != 1 || job->hasBudget())
       return;
     llvm::StringMap<GradientUses> uses;
     getOperation()->walk([&](Operation *op) {
