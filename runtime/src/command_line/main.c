@@ -94,7 +94,7 @@ static const command commands[] = {
      "how a search stands: trials, scores and decisions", list_trials,
      has_search, NULL, NULL, NULL},
     {"bench",
-     "[--steps N] [--json] [--phases] [--only K,K]\n"
+     "[--steps N] [--json] [--phases] [--kernels] [--only K,K]\n"
      "           [--threads N] [--device DEVICE]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]\n"
      "           [--trace FILE.json [--trace-steps N]]",
