@@ -252,6 +252,9 @@ def make_cases():
         gemm(32, 100, 64, batch=64, goal=45),
         gemm(32, 10, 64, batch=64, goal=35),
         gemm(37, 100, 53, goal=40),
+        # A layer of 1024 units with a batch of 128: forward, gradient of the input and of
+        # the weight.
+        gemm(128, 1024, 1024, "nt"), gemm(128, 1024, 1024), gemm(1024, 1024, 128, "tn"),
         # The linear layers of examples/fashion: the first one's forward, gradient of the
         # input and gradient of the weight, then the second one's forward.
         gemm(64, 128, 1568, "nt"), gemm(64, 1568, 128), gemm(128, 1568, 64, "tn"),

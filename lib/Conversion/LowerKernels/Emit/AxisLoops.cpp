@@ -140,6 +140,22 @@ Value AxisLoops::getDistance(unsigned axis, int64_t offset) {
                                             {bases[axis], origins[axis]}));
 }
 
+Value AxisLoops::getWeightedSum(std::pair<unsigned, int64_t> first,
+                                std::pair<unsigned, int64_t> second,
+                                int64_t offset) {
+  auto place = [&](unsigned dim) {
+    return getAffineDimExpr(dim, op.getContext());
+  };
+  return getValueOrCreateConstantIndexOp(
+      builder, op.getLoc(),
+      affine::makeComposedFoldedAffineApply(
+          builder, op.getLoc(),
+          (place(0) - place(1)) * first.second +
+              (place(2) - place(3)) * second.second + offset,
+          {bases[first.first], origins[first.first], bases[second.first],
+           origins[second.first]}));
+}
+
 Value AxisLoops::addConstant(Value index, int64_t constant) {
   if (constant == 0)
     return index;

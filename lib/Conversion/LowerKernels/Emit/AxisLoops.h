@@ -61,6 +61,10 @@ public:
   /// Returns the distance of the current position from the axis' begin in
   /// `emitWithin`, plus an offset.
   Value getDistance(unsigned axis, int64_t offset);
+  /// Returns the sum of the distances from the begins of two axes in
+  /// `emitWithin`, each times a factor, plus an offset.
+  Value getWeightedSum(std::pair<unsigned, int64_t> first,
+                       std::pair<unsigned, int64_t> second, int64_t offset);
   Value addConstant(Value index, int64_t constant);
 
   OpBuilder &builder;

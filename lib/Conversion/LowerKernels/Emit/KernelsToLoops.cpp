@@ -96,13 +96,13 @@ static LoopPlan planBlocks(RewriterBase &rewriter, linalg::GenericOp op,
                            const TargetModel &target,
                            std::optional<unsigned> packed) {
   LoopPlan plan = planLoops(op, initial, target, packed);
-  plan.blocks = chooseTermBlocks(op, plan, target);
+  chooseTermBlocks(op, plan, target);
   if (!plan.blocks.empty() && llvm::any_of(initial, [](Value value) {
         return static_cast<bool>(value);
       })) {
     returnInitialValues(rewriter, op, initial);
     plan = planLoops(op, initial, target, packed);
-    plan.blocks = chooseTermBlocks(op, plan, target);
+    chooseTermBlocks(op, plan, target);
   }
   return plan;
 }

@@ -71,6 +71,10 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
     return memory;
   Access access =
       piece.lanes == 1 ? Access() : getAccess(op, operand, plan.vectorAxis);
+  if (rowPanel && plan.packedRows == operand.getOperandNumber())
+    return memref::LoadOp::create(
+        builder, loc, rowPanel,
+        getRowIndex(piece.offsets[plan.rowAxes.front()]));
   if (access.kind == Access::Uniform)
     return memref::LoadOp::create(builder, loc, memory,
                                   getIndices(operand, piece));
@@ -409,20 +413,26 @@ void LoopEmitter::packTransposed(unsigned axis, OpOperand &operand,
     });
 }
 
+Value LoopEmitter::createPanel(OpOperand &operand, ArrayRef<int64_t> shape) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(
+      &op->getParentOfType<func::FuncOp>().getBody().front());
+  auto made = memref::AllocOp::create(
+      builder, op.getLoc(),
+      MemRefType::get(shape, getElementTypeOrSelf(operand.get().getType())));
+  made->setAttr(kPanelAttrName, builder.getUnitAttr());
+  return made;
+}
+
 void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
   OpOperand &operand = op->getOpOperand(*plan.packed);
   if (!panel) {
     SmallVector<int64_t> shape;
     for (unsigned axis : plan.reductions)
       shape.push_back(plan.getBlock(axis, op.getStaticLoopRanges()[axis]));
-    shape.push_back(plan.vectors * plan.lanes);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(
-        &op->getParentOfType<func::FuncOp>().getBody().front());
-    panel = memref::AllocOp::create(
-        builder, op.getLoc(),
-        MemRefType::get(shape, getElementTypeOrSelf(operand.get().getType())));
-    panel.getDefiningOp()->setAttr(kPanelAttrName, builder.getUnitAttr());
+    shape.push_back(std::min(plan.vectors * plan.lanes,
+                             op.getStaticLoopRanges()[*plan.vectorAxis]));
+    panel = createPanel(operand, shape);
   }
   SmallVector<Piece> pieces;
   for (VectorPart part : parts) {
@@ -430,6 +440,37 @@ void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
     pieces.back().offsets[*plan.vectorAxis] = part.offset;
   }
   emitPackingLoops(0, operand, pieces);
+}
+
+Value LoopEmitter::getRowIndex(int64_t row) {
+  int64_t terms = loops.sizes[plan.reductions.front()];
+  return loops.getWeightedSum({plan.rowAxes.front(), terms},
+                              {plan.reductions.front(), plan.rows.front()},
+                              row);
+}
+
+void LoopEmitter::emitRowPacking() {
+  OpOperand &operand = op->getOpOperand(*plan.packedRows);
+  unsigned axis = plan.rowAxes.front(), terms = plan.reductions.front();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t size = llvm::divideCeil(ranges[axis], plan.rows.front()) *
+                 plan.rows.front() * plan.getBlock(terms, ranges[terms]);
+  if (!rowPanel)
+    rowPanel = createPanel(operand, size);
+  loops.emitBlocks(axis, plan.rows.front(), [&](int64_t count) {
+    loops.emitCarrying(terms, 0, loops.sizes[terms], 1, {}, [&](ValueRange) {
+      int64_t row = 0;
+      for (int64_t lanes : splitIntoVectors(count, plan.lanes)) {
+        SmallVector<int64_t> offsets(ranges.size(), 0);
+        offsets[axis] = row;
+        Value values = createLoad(builder, op.getLoc(), operand.get(),
+                                  loops.getIndices(operand, offsets), lanes);
+        createStore(builder, op.getLoc(), values, rowPanel, getRowIndex(row));
+        row += lanes;
+      }
+      return SmallVector<Value>();
+    });
+  });
 }
 
 Value LoopEmitter::createLead() {
@@ -502,6 +543,8 @@ void LoopEmitter::emitStream() {
 }
 
 void LoopEmitter::emitColumns() {
+  if (plan.packedRows)
+    emitRowPacking();
   if (!plan.vectorAxis)
     return emitRows(0, VectorPart{0, 1});
   if (plan.streams && !plan.aligned)

@@ -54,6 +54,13 @@ private:
   /// Stores elements of the packed operand in the panel.
   void storePacked(OpOperand &operand, ArrayRef<Piece> pieces, Loads &loads);
   SmallVector<Value> getPackedIndices(const Piece &piece);
+  /// Creates the memory to which elements of an operand are packed.
+  Value createPanel(OpOperand &operand, ArrayRef<int64_t> shape);
+  /// Packs the rows of `plan.packedRows`.
+  void emitRowPacking();
+  /// Returns the index in `rowPanel` of a row of the current tile, for the
+  /// current term.
+  Value getRowIndex(int64_t row);
   void emitRows(size_t next, ArrayRef<VectorPart> parts);
   void emitTile(ArrayRef<VectorPart> parts);
   SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
@@ -108,6 +115,9 @@ private:
   /// The memory to which the packed input is copied: for each of the terms, in
   /// their order, the elements of a block of the vector axis.
   Value panel;
+  /// The memory to which rows are packed: for each tile of rows, for each of
+  /// the terms, the elements of the tile's rows.
+  Value rowPanel;
   /// Whether vectors are currently stored past the caches.
   bool streaming = false;
   /// A mask of the lanes that are stored; null: all lanes.

@@ -8,6 +8,8 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -146,6 +148,8 @@ private:
     double cost; ///< the cost of reading it once
   };
   void choosePacked();
+  void choosePackedRows();
+  bool missesCache(OpOperand &operand, unsigned terms);
   bool canPack(OpOperand &operand);
   bool isWorthPacking(OpOperand &operand);
   bool sharesWindows();
@@ -570,6 +574,48 @@ void LoopPlanner::choosePacked() {
     }
 }
 
+/// Returns whether the elements that a tile reads along an axis of terms, each
+/// on a cache line of its own, don't all stay in the first-level cache until
+/// the next tile reads its elements on the same lines. If their distance is a
+/// large power of two, they fall into few of the cache's sets.
+bool LoopPlanner::missesCache(OpOperand &operand, unsigned terms) {
+  CacheAttr cache = target.getProcessor().getCaches().front();
+  auto type = cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  int64_t stride = 0;
+  for (auto [index, distance] :
+       llvm::zip(map.getResults(), type.getStridesAndOffset().first))
+    if (index.isFunctionOfDim(terms))
+      stride = distance * getStoredElementBytes(type);
+  int64_t way = cache.getBytes() / cache.getWays();
+  if (stride < cache.getLineBytes())
+    return false;
+  int64_t lines = way / std::gcd(way, stride) * cache.getWays();
+  return sizes[terms] * 2 > lines;
+}
+
+/// Packs the rows of the scalar input whose rows are contiguous, such as the
+/// output gradient in the gradient of a weight.
+void LoopPlanner::choosePackedRows() {
+  if (!result.vectorAxis || result.rowAxes.size() != 1 ||
+      result.reductions.size() != 1)
+    return;
+  unsigned row = result.rowAxes.front(), terms = result.reductions.front();
+  int64_t blocks =
+      llvm::divideCeil(sizes[*result.vectorAxis], result.vectors * lanes);
+  if (blocks < Costs::kMinPackedUses)
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isProjectedPermutation() ||
+        map.isFunctionOfDim(*result.vectorAxis) ||
+        !map.isFunctionOfDim(terms) || !getAccess(*operand, row).isContiguous())
+      continue;
+    if (missesCache(*operand, terms))
+      result.packedRows = operand->getOperandNumber();
+  }
+}
+
 LoopPlan LoopPlanner::plan() {
   measureBody();
   chooseVectorAxis();
@@ -586,8 +632,10 @@ LoopPlan LoopPlanner::plan() {
              !llvm::is_contained(result.rowAxes, axis))
       result.outer.push_back(axis);
   }
-  if (!result.reductions.empty())
+  if (!result.reductions.empty()) {
     choosePacked();
+    choosePackedRows();
+  }
   return result;
 }
 

@@ -37,6 +37,11 @@ struct LoopPlan {
   /// repeatedly. If the input isn't contiguous along the vector axis, it is
   /// transposed at the same time.
   std::optional<unsigned> packed;
+  /// The input whose rows are packed: before the loops over columns read it
+  /// repeatedly, the elements of each tile's rows are copied to contiguous
+  /// memory, in the order in which the tile reads them. There is one row axis
+  /// then, and one axis of terms.
+  std::optional<unsigned> packedRows;
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< the number of lanes of a full vector
   int64_t vectors = 1; ///< the number of vectors of a full block

@@ -138,7 +138,8 @@ Footprint TermBlocker::getFootprint(OpOperand &operand,
   int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
   int64_t run = llvm::divideCeil(extents.back() * bytes, cache.getLineBytes());
   lines *= static_cast<double>(run) / static_cast<double>(extents.back());
-  if (plan.packed == operand.getOperandNumber())
+  if (plan.packed == operand.getOperandNumber() ||
+      plan.packedRows == operand.getOperandNumber())
     return {lines, lines};
   return {lines, lines * getCrowding(strides[operand.getOperandNumber()],
                                      type.getElementTypeBitWidth() / 8, extents,
@@ -224,10 +225,33 @@ SmallVector<TermBlock> TermBlocker::choose() {
   return best;
 }
 
-SmallVector<TermBlock> hfta::chooseTermBlocks(linalg::GenericOp op,
-                                              const LoopPlan &plan,
-                                              const TargetModel &target) {
+/// Returns the most terms whose packed rows stay in the cache.
+static int64_t countPackedTerms(linalg::GenericOp op, const LoopPlan &plan,
+                                const TargetModel &target) {
+  int64_t bytes =
+      op.getStaticLoopRanges()[plan.rowAxes.front()] *
+      getStoredElementBytes(op->getOperand(*plan.packedRows).getType());
+  return static_cast<int64_t>(
+      Costs::kCacheShare *
+      static_cast<double>(target.getCoreCache().getBytes() / bytes));
+}
+
+void hfta::chooseTermBlocks(linalg::GenericOp op, LoopPlan &plan,
+                            const TargetModel &target) {
   if (plan.reductions.empty() || op.getNumParallelLoops() == 0)
-    return {};
-  return TermBlocker(op, plan, target).choose();
+    return;
+  plan.blocks = TermBlocker(op, plan, target).choose();
+  if (!plan.packedRows)
+    return;
+  unsigned terms = plan.reductions.front();
+  int64_t size = op.getStaticLoopRanges()[terms];
+  int64_t most = countPackedTerms(op, plan, target);
+  if (most < TargetModel::Loops::kMinPackedTerms) {
+    plan.packedRows.reset();
+    plan.blocks = TermBlocker(op, plan, target).choose();
+  } else if (plan.getBlock(terms, size) > most) {
+    int64_t blocks = llvm::divideCeil(size, most);
+    plan.blocks = {
+        {terms, static_cast<int64_t>(llvm::divideCeil(size, blocks))}};
+  }
 }

@@ -119,12 +119,12 @@ std::optional<int64_t> SumTracer::getAddress(Value memory,
 // Values
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> SumTracer::getLanes(Type type) const {
+SmallVector<int64_t> SumTracer::getLanes(Type type, bool all) const {
   auto vector = dyn_cast<VectorType>(type);
   if (!vector)
     return {0};
   int64_t lanes = vector.getNumElements();
-  if (!checker.hasLanes() && lanes > 1)
+  if (!all && !checker.hasLanes() && lanes > 1)
     return {0, lanes - 1};
   return llvm::to_vector(llvm::seq<int64_t>(0, lanes));
 }
@@ -143,7 +143,8 @@ LogicalResult SumTracer::store(Value value, Value memory, ValueRange places) {
     return success();
   TracedMemory &target = *views.find(memory)->second.memory;
   TracedRef traced = getValue(value);
-  for (int64_t lane : getLanes(value.getType()))
+  // Each packed element may be read by itself.
+  for (int64_t lane : getLanes(value.getType(), /*all=*/target.isPanel))
     if (failed(checker.store(target, *address + lane, traced->get(lane))))
       return failure();
   return success();

@@ -48,8 +48,9 @@ private:
   TracedRef getValue(Value value) const;
   std::optional<int64_t> getAddress(Value memory, ValueRange indices) const;
   LogicalResult store(Value value, Value memory, ValueRange indices);
-  /// Returns the lanes of a vector that are traced.
-  SmallVector<int64_t> getLanes(Type type) const;
+  /// Returns the lanes of a vector that are traced: all of them, or the first
+  /// and the last one if no vector holds terms of one sum.
+  SmallVector<int64_t> getLanes(Type type, bool all = false) const;
 
   func::FuncOp kernel;
   SumChecker &checker;

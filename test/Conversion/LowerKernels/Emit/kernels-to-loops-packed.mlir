@@ -9,7 +9,7 @@
 // The rest of 4 terms and of 4 columns has smaller squares.
 // CHECK-LABEL: func.func private @transposed(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<32x100xf32>, %[[W:[^ ,:#]+]]: memref<20x100xf32>, %[[OUT:[^ ,:#]+]]: memref<32x20xf32>
-// CHECK: %[[PANEL:.*]] = memref.alloc() : memref<100x24xf32>
+// CHECK: %[[PANEL:.*]] = memref.alloc() : memref<100x20xf32>
 // CHECK-NOT: memref.alloc
 // CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c96 step %c8 {
 // CHECK: vector.load %[[W]][%c0, %[[K]]] : memref<20x100xf32>, vector<8xf32>
@@ -125,6 +125,64 @@ func.func private @shared(%x: memref<32x64xf32>, %w: memref<16x64xf32>, %out: me
       ins(%copy : memref<64x16xf32>) outs(%other : memref<64x16xf32>) {
   ^bb0(%a: f32, %o: f32):
     %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#lhs = affine_map<(m, k, n) -> (k, m)>
+#rhs = affine_map<(m, k, n) -> (k, n)>
+#out = affine_map<(m, k, n) -> (m, n)>
+
+// The rows that tiles read as numbers are packed tile by tile, if their terms
+// fall into so few sets of the first-level cache that they don't stay there.
+// CHECK-DAG: #[[$PLACE:.*]] = affine_map<(d0, d1) -> (d0 * 128 + d1 * 6)>
+// CHECK-DAG: #[[$NEXT:.*]] = affine_map<(d0, d1) -> (d0 * 128 + d1 * 6 + 1)>
+// CHECK-LABEL: func.func private @far_terms(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<128x100xf32,
+// CHECK: %[[ROWS:.*]] = memref.alloc() : memref<13056xf32>
+// CHECK: scf.for %[[M:[^ ,:#]+]] = %c0 to %c96 step %c6 {
+// CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c128 step %c1 {
+// CHECK: %[[FOUR:.*]] = vector.load %[[X]][%[[K]], %[[M]]] : {{.*}}, vector<4xf32>
+// CHECK: %[[TO:.*]] = affine.apply #[[$PLACE]](%[[M]], %[[K]])
+// CHECK: vector.store %[[FOUR]], %[[ROWS]][%[[TO]]]
+// CHECK: vector.load %[[X]][%[[K]], %{{.*}}] : {{.*}}, vector<2xf32>
+// CHECK: scf.for %[[K2:[^ ,:#]+]] = %c0 to %c128 step %c1 {
+// CHECK: vector.load %[[X]][%[[K2]], %c96] : {{.*}}, vector<4xf32>
+// CHECK: scf.for %{{.*}} = %c0 to %c256 step %c16 {
+// CHECK: scf.for %[[M2:[^ ,:#]+]] = %c0 to %c96 step %c6 {
+// CHECK: scf.for %[[TERM:[^ ,:#]+]] = %c0 to %c128 step %c1 iter_args
+// CHECK: %[[FIRST:.*]] = affine.apply #[[$PLACE]](%[[M2]], %[[TERM]])
+// CHECK: memref.load %[[ROWS]][%[[FIRST]]]
+// CHECK: %[[SECOND:.*]] = affine.apply #[[$NEXT]](%[[M2]], %[[TERM]])
+// CHECK: memref.load %[[ROWS]][%[[SECOND]]]
+// CHECK-LABEL: func.func private @spread_terms(
+// CHECK-NOT: memref<13056xf32>
+// CHECK: return
+func.func private @far_terms(%x: memref<128x100xf32, strided<[1024, 1]>>, %w: memref<128x256xf32>, %out: memref<100x256xf32>,
+                            %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<100x256xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<128x100xf32, strided<[1024, 1]>>, memref<128x256xf32>) outs(%out : memref<100x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+func.func private @spread_terms(%x: memref<128x100xf32, strided<[1040, 1]>>, %w: memref<128x256xf32>, %out: memref<100x256xf32>,
+                            %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<100x256xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<128x100xf32, strided<[1040, 1]>>, memref<128x256xf32>) outs(%out : memref<100x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
     linalg.yield %s : f32
   }
   return
