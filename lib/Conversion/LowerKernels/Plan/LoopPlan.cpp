@@ -146,10 +146,14 @@ private:
         variesAlong; ///< for each row axis, whether the input varies along it
     bool isVector;
     double cost; ///< the cost of reading it once
+    /// For each row axis, the most rows of which a tile should read numbers.
+    SmallVector<int64_t> most;
   };
+  int64_t countRowsInCache(OpOperand &operand, unsigned axis);
   void choosePacked();
   void choosePackedRows();
   bool missesCache(OpOperand &operand, unsigned terms);
+  int64_t getStrideBytes(OpOperand &operand, unsigned axis);
   bool canPack(OpOperand &operand);
   bool isWorthPacking(OpOperand &operand);
   bool sharesWindows();
@@ -424,6 +428,8 @@ double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
 void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   if (next < candidates.size()) {
     int64_t most = std::min(sizes[candidates[next]], maxRows / totalRows);
+    for (const Input &input : inputs)
+      most = std::min(most, input.most[next]);
     for (int64_t count = 1; count <= most; ++count) {
       rows[next] = count;
       if (countRegisters() <= registerLimit || count == 1)
@@ -467,6 +473,33 @@ bool LoopPlanner::readsOnce() const {
   });
 }
 
+/// Returns the distance in bytes of an operand's neighbours along an axis, if
+/// one of its indices is the axis; else 0.
+int64_t LoopPlanner::getStrideBytes(OpOperand &operand, unsigned axis) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  AffineExpr dim = getAffineDimExpr(axis, op.getContext());
+  for (auto [index, stride] :
+       llvm::zip(op.getMatchingIndexingMap(&operand).getResults(),
+                 type.getStridesAndOffset().first))
+    if (index == dim)
+      return stride * getStoredElementBytes(type);
+  return 0;
+}
+
+/// Returns the most rows whose terms a tile can read number by number, such
+/// that the rows' cache lines stay in the first-level cache until all terms on
+/// them have been read: if the rows' distance is a large power of two, these
+/// lines fall into one set.
+int64_t LoopPlanner::countRowsInCache(OpOperand &operand, unsigned axis) {
+  std::optional<unsigned> terms = getInnermostReduction(op);
+  if (!terms || !getAccess(operand, terms).isContiguous())
+    return Costs::kMaxRows;
+  CacheAttr cache = target.getProcessor().getCaches().front();
+  int64_t way = cache.getBytes() / cache.getWays();
+  int64_t stride = getStrideBytes(operand, axis);
+  return stride > 0 && stride % way == 0 ? cache.getWays() : Costs::kMaxRows;
+}
+
 void LoopPlanner::chooseTile() {
   for (unsigned axis = 0; axis < sizes.size(); ++axis)
     if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis &&
@@ -478,13 +511,18 @@ void LoopPlanner::chooseTile() {
     candidates.erase(candidates.begin(), candidates.end() - Costs::kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     Access access = getAccess(*operand, result.vectorAxis);
-    Input input{{}, access.kind != Access::Uniform, getReadCost(access, lanes)};
+    Input input{
+        {}, access.kind != Access::Uniform, getReadCost(access, lanes), {}};
     if (access.isContiguous() && wanted != operand->getOperandNumber() &&
         isFar(*operand))
       input.cost = Costs::kFarAccessCost;
-    for (unsigned axis : candidates)
+    for (unsigned axis : candidates) {
       input.variesAlong.push_back(
           op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
+      input.most.push_back(access.kind == Access::Uniform
+                               ? countRowsInCache(*operand, axis)
+                               : Costs::kMaxRows);
+    }
     inputs.push_back(std::move(input));
   }
   outputs = op.getNumDpsInits();
@@ -580,13 +618,7 @@ void LoopPlanner::choosePacked() {
 /// large power of two, they fall into few of the cache's sets.
 bool LoopPlanner::missesCache(OpOperand &operand, unsigned terms) {
   CacheAttr cache = target.getProcessor().getCaches().front();
-  auto type = cast<MemRefType>(operand.get().getType());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  int64_t stride = 0;
-  for (auto [index, distance] :
-       llvm::zip(map.getResults(), type.getStridesAndOffset().first))
-    if (index.isFunctionOfDim(terms))
-      stride = distance * getStoredElementBytes(type);
+  int64_t stride = getStrideBytes(operand, terms);
   int64_t way = cache.getBytes() / cache.getWays();
   if (stride < cache.getLineBytes())
     return false;
