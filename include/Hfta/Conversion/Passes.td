@@ -364,7 +364,9 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     an axis' end is computed by narrower vectors with the same operations. If an
     op reads more than the cache holds, its sums wait in memory between blocks of
     their terms; columns of a wide matrix that many rows use are copied to
-    contiguous scratch memory first. Reductions of contiguous rows have lanes along
+    contiguous scratch memory first, past a transposed copy of the matrix if
+    nothing else needs it, and so are rows whose terms share few sets of the
+    cache. Reductions of contiguous rows have lanes along
     the rows, the same number on every target. Results that are larger than the
     caches are stored past them. The module's `hfta.target` describes the target.
 

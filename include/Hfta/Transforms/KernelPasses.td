@@ -304,7 +304,8 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     reduction together with the elementwise ops that feed it and have no other
     use, most others with the elementwise ops that follow; the remaining
     elementwise ops are grouped into chains, together with reductions over
-    trailing axes that they use row by row. A large reduction over the batch and
+    trailing axes that they use row by row, but not with a product of which all
+    rows read the same large matrix. A large reduction over the batch and
     other axes becomes one over the others, then one over the batch. A kernel
     has a bounded number of inputs, results and ops. Afterwards a task holds only reads, writes, views
     (hfta.reshape, hfta.unstack), hfta.stack and hfta.kernel.

@@ -81,7 +81,8 @@ typedef struct hfta_activity {
 /// two readings of the clock per activity; a GPU also waits for the end of each
 /// command, so that it can be timed.
 typedef struct hfta_observer {
-  void (*done)(void *argument, const hfta_activity *activity);
+  void (*done)(void *argument,
+               const hfta_activity *activity); ///< NULL: no reports
   void *argument;
   /// For each task of the program, where the seconds of its launches are added;
   /// NULL: launches aren't timed. Only a CPU times them, and only those of

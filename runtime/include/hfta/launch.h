@@ -22,11 +22,13 @@ typedef struct hfta_launch_times {
   /// For each thread of the pool, and in it for each launch, the seconds in
   /// which the thread computed.
   double *busy;
-  /// For each launch the least seconds that it has taken alone, on all threads:
-  /// with its operands in the caches as far as they fit, and with none there;
-  /// 0: not yet measured. NULL: they aren't measured. Where they are, the sums
-  /// above aren't added to, and a task runs each launch twice more, which
-  /// updates once more what it updates in place.
+  /// For each launch the least seconds a copy that it has taken alone, on all
+  /// threads: with its operands in the caches as far as they fit, and after
+  /// other memory was written; 0: not yet measured. NULL: they aren't measured.
+  /// Where they are, the sums above aren't added to, and after a group of
+  /// launches each of them runs twice more, on what the group has left: it
+  /// updates again what it updates in place, and memory that several launches
+  /// use may hold other values than before.
   double *warm, *cold;
   /// Memory that is written to empty the caches before `cold`; at least as
   /// large as these.

@@ -7,6 +7,7 @@ import sys
 with open(sys.argv[1]) as info, open(sys.argv[2]) as bench:
     plan, bench = json.load(info)["plan"], json.load(bench)
 seconds = {task["name"].split(".")[0]: task["seconds"] for task in bench["tasks"]}
+runs = {task["name"]: task["runs"] for task in bench["tasks"]}
 tasks = [task for task in plan["tasks"] if task["name"].split(".")[0] in seconds]
 kernels = bench["kernels"]
 assert len(seconds) == len(tasks), "each part has one task"
@@ -20,7 +21,7 @@ compare("flops", sum(kernel["flops"] for kernel in kernels), sum(t["flops"] for 
 compare("bytes", sum(kernel["bytes"] for kernel in kernels),
         sum(task["bytes_read"] + task["bytes_written"] for task in tasks))
 compare("launches", sum(kernel["launches"] for kernel in kernels),
-        sum(task["kernels"] for task in tasks))
+        sum(task["kernels"] * runs[task["name"]] for task in tasks))
 for part, limit in seconds.items():
     own = [kernel for kernel in kernels if kernel["part"] == part]
     assert own and sum(kernel["seconds"] for kernel in own) <= limit, part

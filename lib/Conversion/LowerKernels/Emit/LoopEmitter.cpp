@@ -78,7 +78,7 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   if (access.kind == Access::Uniform)
     return memref::LoadOp::create(builder, loc, memory,
                                   getIndices(operand, piece));
-  if (panel && plan.packed == operand.getOperandNumber())
+  if (isPacked(operand))
     return createLoad(builder, loc, panel, getPackedIndices(piece),
                       piece.lanes);
   if (access.isContiguous()) {
@@ -276,7 +276,7 @@ SmallVector<Value> LoopEmitter::emitTransposedBlock(unsigned axis, int64_t size,
   Loads loads;
   for (const Piece &piece : pieces)
     for (OpOperand *input : op.getDpsInputOperands())
-      if (piece.lanes > 1 &&
+      if (piece.lanes > 1 && !isPacked(*input) &&
           getAccess(op, *input, plan.vectorAxis).kind == Access::Transposed)
         loadTransposed(*input, axis, size, piece, loads);
   SmallVector<Value> sums(running);

@@ -94,6 +94,10 @@ private:
 
   SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
   void store(ArrayRef<Piece> pieces, ValueRange results);
+  /// Returns whether an operand is read from the panel.
+  bool isPacked(OpOperand &operand) const {
+    return panel && plan.packed == operand.getOperandNumber();
+  }
   Value loadInput(OpOperand &operand, const Piece &piece, Loads &loads);
   /// Returns the key in `loads` of the elements that a piece reads of an
   /// operand.

@@ -21,8 +21,8 @@ static Operation *getWriter(memref::AllocOp alloc, Operation *reader) {
   return writer;
 }
 
-/// Returns whether an op that is neither a view nor a structured op reading
-/// `memory` uses it.
+/// Returns whether an op may write to `memory`: a structured op that has it as
+/// an output, any other op that uses it and isn't a view, or one with regions.
 static bool mayWrite(Operation *op, Value memory) {
   if (isa<ViewLikeOpInterface>(op))
     return false;

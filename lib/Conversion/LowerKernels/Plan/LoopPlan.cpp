@@ -576,6 +576,13 @@ void LoopPlanner::chooseTile() {
 /// is the same for all rows: one element for each term and lane.
 bool LoopPlanner::canPack(OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
+  // A copy that is made once is better than equal panels that are packed again
+  // for each position along an outer axis.
+  bool repeats = wanted && llvm::any_of(result.outer, [&](unsigned axis) {
+                   return sizes[axis] > 1 && !map.isFunctionOfDim(axis);
+                 });
+  if (repeats)
+    return false;
   return getAccess(operand, result.vectorAxis).isContiguous() &&
          map.isProjectedPermutation() && map.getNumResults() >= 2 &&
          llvm::none_of(
@@ -589,13 +596,13 @@ bool LoopPlanner::canPack(OpOperand &operand) {
 /// far apart needs a TLB entry of its own, and the rows' cache lines fall into
 /// few sets.
 bool LoopPlanner::isWorthPacking(OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  auto type = cast<MemRefType>(operand.get().getType());
   int64_t uses = 1, terms = 1;
   for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows))
     uses *= llvm::divideCeil(sizes[axis], count);
   for (unsigned axis : result.reductions)
     terms *= sizes[axis];
-  int64_t row = type ? getRowBytes(type) : 0;
+  int64_t row = getRowBytes(type);
   return uses >= Costs::kMinPackedUses && terms >= Costs::kMinPackedTerms &&
          row >= Costs::kFarRowBytes &&
          result.vectors * lanes * getStoredElementBytes(type) < row;
@@ -629,8 +636,11 @@ bool LoopPlanner::missesCache(OpOperand &operand, unsigned terms) {
 /// Packs the rows of the scalar input whose rows are contiguous, such as the
 /// output gradient in the gradient of a weight.
 void LoopPlanner::choosePackedRows() {
+  // Beside an input that is transposed in registers, several terms are added
+  // at each position.
   if (!result.vectorAxis || result.rowAxes.size() != 1 ||
-      result.reductions.size() != 1)
+      result.reductions.size() != 1 ||
+      transposes(op, result.vectorAxis, result.packed))
     return;
   unsigned row = result.rowAxes.front(), terms = result.reductions.front();
   int64_t blocks =

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The bytes that are written to empty the caches: more than most of them hold.
-enum { EVICTED_BYTES = 64 << 20 };
+/// The least bytes that are written to empty the caches, and the least ones for
+/// each thread: more than most of them hold.
+enum { EVICTED_BYTES = 64 << 20, EVICTED_BYTES_OF_THREAD = 4 << 20 };
 /// The least share of the time with which a kernel has a row of its own.
 static const double LEAST_SHARE = 0.005;
 
@@ -42,7 +43,9 @@ hfta_status hfta_kernel_times_create(const hfta_program *program, int threads,
 
 hfta_status hfta_kernel_times_alone(hfta_kernel_times *self,
                                     hfta_error *error) {
-  self->evicting = malloc(EVICTED_BYTES);
+  uint64_t bytes = (uint64_t)self->threads * EVICTED_BYTES_OF_THREAD;
+  bytes = bytes > EVICTED_BYTES ? bytes : EVICTED_BYTES;
+  self->evicting = malloc(bytes);
   if (!self->evicting)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for times");
   for (uint32_t i = 0; i < self->program->task_count; ++i) {
@@ -51,7 +54,7 @@ hfta_status hfta_kernel_times_alone(hfta_kernel_times *self,
     times->warm = times->wall + launches;
     times->cold = times->warm + launches;
     times->evicting = self->evicting;
-    times->evicting_bytes = EVICTED_BYTES;
+    times->evicting_bytes = bytes;
   }
   return HFTA_OK;
 }
@@ -71,7 +74,7 @@ void hfta_kernel_times_free(hfta_kernel_times *self) {
 typedef struct row {
   const hfta_task *task; ///< any task of the part
   const char *kernel;
-  uint32_t launches;
+  double launches;   ///< each run of a task counts
   double wall;       ///< seconds from begin to end
   double busy;       ///< seconds of all threads
   double warm, cold; ///< seconds alone; 0: not measured
@@ -116,18 +119,18 @@ static void add_group(rows *self, uint32_t number, const hfta_task_work *work,
   for (uint32_t i = begin; i < end; ++i)
     busy += busy_of(self, number, i);
   double runs = (double)self->tasks[number].runs / steps;
+  double copies = (double)self->tasks[number].copies / steps;
   // The plan counts the work for all copies, but perhaps only some of them have
   // run in these steps.
-  double turns =
-      (double)self->tasks[number].copies / ((double)program->copies * steps);
+  double turns = copies / (double)program->copies;
   for (uint32_t i = begin; i < end && busy > 0; ++i) {
     row *into = find_row(self, task, task->launches[i].name);
     double own = busy_of(self, number, i);
-    ++into->launches;
+    into->launches += runs;
     into->wall += times->wall[begin] * own / busy / steps;
     into->busy += own / steps;
-    into->warm += times->warm ? runs * times->warm[i] : 0;
-    into->cold += times->cold ? runs * times->cold[i] : 0;
+    into->warm += times->warm ? copies * times->warm[i] : 0;
+    into->cold += times->cold ? copies * times->cold[i] : 0;
     if (work && work->launch_flops.count > 0) {
       into->flops += turns * work->launch_flops.numbers[i];
       into->bytes += turns * work->launch_bytes.numbers[i];
@@ -194,9 +197,9 @@ static void print_row(const rows *self, const hfta_machine_limits *limits,
   double memory = of->bytes / limits->bytes;
   double least = arithmetic > memory ? arithmetic : memory;
   double wall = of->wall > 0 ? of->wall : 1e-12;
-  printf("%-34s %4u %9.3f %5.1f%% %8.1f %7.1f %9.3f  %s %6.2fx %5.0f%% %9.3f "
+  printf("%-34s %4.0f %9.3f %5.1f%% %8.1f %7.1f %9.3f  %s %6.2fx %5.0f%% %9.3f "
          "%9.3f\n",
-         name, (unsigned)of->launches, 1e3 * of->wall,
+         name, of->launches, 1e3 * of->wall,
          all > 0 ? 100 * of->wall / all : 0.0, 1e-9 * of->flops / wall,
          1e-9 * of->bytes / wall, 1e3 * least,
          arithmetic > memory ? "flops" : "bytes",
@@ -255,13 +258,13 @@ hfta_status hfta_write_kernels(const hfta_kernel_times *self,
     const struct {
       const char *key;
       double value;
-    } numbers[] = {{"seconds", of->wall},      {"thread_seconds", of->busy},
-                   {"warm_seconds", of->warm}, {"cold_seconds", of->cold},
-                   {"flops", of->flops},       {"bytes", of->bytes}};
+    } numbers[] = {{"launches", of->launches},   {"seconds", of->wall},
+                   {"thread_seconds", of->busy}, {"warm_seconds", of->warm},
+                   {"cold_seconds", of->cold},   {"flops", of->flops},
+                   {"bytes", of->bytes}};
     hfta_json_begin_object(writer);
     hfta_json_put_string(writer, "part", part);
     hfta_json_put_string(writer, "kernel", of->kernel);
-    hfta_json_put_integer(writer, "launches", of->launches);
     for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); ++n) {
       hfta_json_key(writer, numbers[n].key);
       hfta_json_number(writer, numbers[n].value, HFTA_F64);

@@ -63,7 +63,8 @@ typedef struct bench {
   void **inputs;
   double *losses; ///< the losses of a window's steps; NULL: steps don't run in
                   ///< windows
-  hfta_task_time *times; ///< one per task
+  hfta_task_time *times; ///< one per task; those of all ranks, once gathered
+  hfta_task_time *own_times; ///< those of this rank, for --kernels
   hfta_rank_time rank_time;
   hfta_rank_measures measures; ///< the measures of all ranks, on rank 0
   bool phases;  ///< --phases: measure the times of tasks and ranks
@@ -100,11 +101,14 @@ static hfta_status make_inputs(bench *self) {
     fill(self->inputs[i], bytes, tensor->type, tensor->rank, i);
   }
   self->times = calloc((size_t)program->task_count + 1, sizeof(*self->times));
+  self->own_times =
+      calloc((size_t)program->task_count + 1, sizeof(*self->own_times));
   bool takes_windows = hfta_instance_takes_windows(self->instance);
   if (takes_windows)
     self->losses = calloc((size_t)program->copies * HFTA_MOST_WINDOW_STEPS,
                           sizeof(*self->losses));
-  if (!self->inputs || !self->times || (takes_windows && !self->losses))
+  if (!self->inputs || !self->times || !self->own_times ||
+      (takes_windows && !self->losses))
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a batch");
   return HFTA_OK;
 }
@@ -233,7 +237,7 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   }
   hfta_status status = HFTA_OK;
   if (self->kernels)
-    status = hfta_write_kernels(&self->kernel_times, self->times, steps,
+    status = hfta_write_kernels(&self->kernel_times, self->own_times, steps,
                                 &writer, error);
   hfta_json_end_object(&writer);
   hfta_json_newline(&writer);
@@ -264,8 +268,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
       hfta_print_rank_times(&self->measures, program, steps);
   }
   if (self->kernels && status == HFTA_OK)
-    status = hfta_print_kernels(&self->kernel_times, &self->limits, self->times,
-                                steps, error);
+    status = hfta_print_kernels(&self->kernel_times, &self->limits,
+                                self->own_times, steps, error);
   return status;
 }
 
@@ -360,6 +364,8 @@ static hfta_status measure_alone(bench *self) {
       &self->kernel_times, hfta_instance_error(self->instance));
   if (status != HFTA_OK)
     return status;
+  memcpy(self->own_times, self->times,
+         self->program->task_count * sizeof(*self->times));
   hfta_observer observer = {NULL, NULL, self->kernel_times.tasks};
   hfta_instance_observe(self->instance, &observer);
   status = run_steps(self, HFTA_ALONE_STEPS);
@@ -549,6 +555,7 @@ static void release(bench *self) {
   free(self->inputs);
   free(self->losses);
   free(self->times);
+  free(self->own_times);
   hfta_kernel_times_free(&self->kernel_times);
   hfta_rank_measures_free(&self->measures);
   hfta_trace_close(self->trace);

@@ -232,6 +232,8 @@ static void time_alone(work group) {
   const hfta_launch_times *times = group.call->times;
   hfta_task_call untimed = *group.call;
   untimed.times = NULL;
+  if (group.copies < 1)
+    return;
   for (int64_t i = 0; i < group.count; ++i) {
     work one = group;
     one.call = &untimed;
@@ -244,7 +246,7 @@ static void time_alone(work group) {
     for (int run = 0; run < 2; ++run) {
       double begin = hfta_now();
       run_group(one);
-      double seconds = hfta_now() - begin;
+      double seconds = (hfta_now() - begin) / (double)group.copies;
       if (*least[run] <= 0 || seconds < *least[run])
         *least[run] = seconds;
     }

@@ -187,3 +187,27 @@ func.func private @spread_terms(%x: memref<128x100xf32, strided<[1040, 1]>>, %w:
   }
   return
 }
+
+// -----
+
+#lhs = affine_map<(m, k, n) -> (k, m)>
+#rhs = affine_map<(m, k, n) -> (n, k)>
+#out = affine_map<(m, k, n) -> (m, n)>
+
+// Rows aren't packed beside an input that is transposed in registers.
+// CHECK-LABEL: func.func private @beside_transposed(
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func private @beside_transposed(%x: memref<128x3xf32, strided<[1024, 1]>>, %w: memref<512x128xf32>, %out: memref<3x512xf32>,
+                                     %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<3x512xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<128x3xf32, strided<[1024, 1]>>, memref<512x128xf32>) outs(%out : memref<3x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
