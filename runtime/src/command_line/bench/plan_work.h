@@ -16,8 +16,9 @@ typedef struct hfta_work_list {
 typedef struct hfta_task_work {
   double flops;
   double bytes; ///< read and written
-  /// The same for each of the task's launches; empty if the plan doesn't have
-  /// as many launches as the task.
+  /// The flops, and the bytes read and written, of each launch of the task, in
+  /// the order of hfta_task.launches; empty lists if the plan has another
+  /// number of launches than the program.
   hfta_work_list launch_flops, launch_bytes;
 } hfta_task_work;
 
@@ -29,7 +30,8 @@ hfta_json_event hfta_plan_find(const hfta_program *program, const char *key,
 
 /// Reads the work of all tasks from the plan into an array with an entry for
 /// each task, which the caller frees by hfta_plan_work_free. `*out` is NULL if
-/// the plan doesn't have it. HFTA_UNSUPPORTED if memory runs out.
+/// the plan doesn't have it, or if there is no memory for a list of launches.
+/// HFTA_UNSUPPORTED if there is no memory for the array.
 hfta_status hfta_plan_read_work(const hfta_program *program,
                                 hfta_task_work **out, hfta_error *error);
 
