@@ -262,6 +262,12 @@ def make_cases():
         # The products of BERT-Medium, for 8 x 128 tokens.
         gemm(1024, 512, 512, "nt"), gemm(1024, 2048, 512, "nt"),
         gemm(512, 512, 1024, "tn"), gemm(128, 128, 64, "nt", batch=64),
+        gemm(512, 512, 512, "tn"), gemm(2048, 512, 512, "tn"), gemm(512, 2048, 512, "tn"),
+        gemm(512, 512, 2048), gemm(512, 2048, 512), gemm(512, 512, 2048, "nt"),
+        # The last layer of a language model with 33,278 words: gradient of the weight,
+        # forward, gradient of the input.
+        gemm(33278, 128, 1024, "tn"), gemm(1024, 33278, 128, "nt"),
+        gemm(1024, 128, 33278),
     ]
     # ResNet-18 with a batch of 8.
     cases += passes(8, 64, 64, 56, goals=(80, 65, 65))

@@ -74,6 +74,9 @@ public:
     /// The least distance between rows, in bytes, that counts as far: each row
     /// is then assumed to be on a different page.
     static constexpr int64_t kFarRowBytes = 1024;
+    /// The bytes of a page, and the entries of a first-level TLB.
+    static constexpr int64_t kPageBytes = 4096;
+    static constexpr int64_t kPages = 64;
     /// The largest number of ops in the body of an elementwise op that computes
     /// several vectors per iteration.
     static constexpr int64_t kSmallBody = 12;
@@ -107,6 +110,8 @@ public:
     static constexpr int64_t kMinStreamBytes = 32;
     /// The least number of uses of each element for which packing pays.
     static constexpr int64_t kMinPackedUses = 8;
+    /// The same for rows whose elements would miss the cache at each use.
+    static constexpr int64_t kMinPackedRowUses = 2;
     /// The least number of terms of each sum for which packing pays.
     static constexpr int64_t kMinPackedTerms = 64;
     /// Registers that a tile of sums leaves to products:
@@ -159,6 +164,14 @@ public:
     /// 1/kCacheParts of the core's cache, so that it stays there beside the
     /// item's other data.
     static constexpr int64_t kCacheParts = 8;
+    /// The bytes between the elements that are packed and those that are
+    /// prefetched meanwhile: long enough for the latency of memory.
+    static constexpr int64_t kPackedBytes = 8192;
+    /// The locality hint of a line that goes to all levels of caches, and of
+    /// one that goes past the first level, where lines whose distance is a
+    /// power of two would replace each other before they are read.
+    static constexpr unsigned kAllCaches = 3;
+    static constexpr unsigned kFarCaches = 2;
   };
 
   /// Parameters of the fusion of elementwise ops (`FuseElementwise`).

@@ -39,7 +39,7 @@ void AxisLoops::emitLoop(unsigned axis, int64_t begin, int64_t end,
   if (begin == end)
     return;
   if (begin + step == end) {
-    bases[axis] = builder.getIndexAttr(begin);
+    moveTo(axis, begin);
     return body();
   }
   emitLoopFrom(axis, createIndex(begin), end, step, body);
@@ -52,7 +52,7 @@ void AxisLoops::emitLoopFrom(unsigned axis, Value begin, int64_t end,
   markLoop(op, axis, loop);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  bases[axis] = loop.getInductionVar();
+  bases[axis] = fromOrigin(axis, loop.getInductionVar());
   body();
 }
 
@@ -71,8 +71,8 @@ void AxisLoops::emitWithin(unsigned axis, int64_t block,
     sizes[axis] = size;
     body();
     sizes[axis] = whole;
+    origins[axis] = builder.getIndexAttr(0);
   });
-  origins[axis] = builder.getIndexAttr(0);
 }
 
 OpFoldResult AxisLoops::fromOrigin(unsigned axis, OpFoldResult index) {

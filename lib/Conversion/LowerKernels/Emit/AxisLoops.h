@@ -24,8 +24,8 @@ public:
         bases(sizes.size(), OpFoldResult(builder.getIndexAttr(0))),
         origins(bases) {}
 
-  /// Calls `body` in a loop over [begin, end), or directly if there is one
-  /// iteration.
+  /// Calls `body` in a loop over [begin, end), counted from the axis' begin in
+  /// `emitWithin`, or directly if there is one iteration.
   void emitLoop(unsigned axis, int64_t begin, int64_t end, int64_t step,
                 llvm::function_ref<void()> body);
   /// Calls `body` in a loop over [begin, end) whose `begin` isn't static.

@@ -71,10 +71,8 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
     return memory;
   Access access =
       piece.lanes == 1 ? Access() : getAccess(op, operand, plan.vectorAxis);
-  if (rowPanel && plan.packedRows == operand.getOperandNumber())
-    return memref::LoadOp::create(
-        builder, loc, rowPanel,
-        getRowIndex(piece.offsets[plan.rowAxes.front()]));
+  if (rowPanel.holds(operand))
+    return rowPanel.load(piece.offsets[plan.rowAxes.front()]);
   if (access.kind == Access::Uniform)
     return memref::LoadOp::create(builder, loc, memory,
                                   getIndices(operand, piece));
@@ -379,9 +377,34 @@ void LoopEmitter::emitPackingLoops(size_t next, OpOperand &operand,
   if (next + 1 == plan.reductions.size() &&
       getAccess(op, operand, plan.vectorAxis).kind == Access::Transposed)
     return packTransposed(axis, operand, pieces);
+  if (next + 1 == plan.reductions.size())
+    return packRows(axis, operand, pieces);
   loops.emitCarrying(axis, 0, loops.sizes[axis], 1, {}, [&](ValueRange) {
     emitPackingLoops(next + 1, operand, pieces);
     return SmallVector<Value>();
+  });
+}
+
+/// Packs one term after the other, along an axis whose elements aren't
+/// neighbours.
+void LoopEmitter::packRows(unsigned axis, OpOperand &operand,
+                           ArrayRef<Piece> pieces) {
+  int64_t elements = 0;
+  for (const Piece &piece : pieces)
+    elements += piece.lanes;
+  int64_t lineElements =
+      target.getLineBytes() / getStoredElementBytes(operand.get().getType());
+  emitPackedTerms(loops, operand, axis, elements, [&](int64_t ahead) {
+    int64_t nextLine = 0;
+    for (const Piece &piece : pieces) {
+      int64_t place = piece.offsets[*plan.vectorAxis];
+      if (ahead && place >= nextLine) {
+        prefetchTerm(loops, operand, piece.offsets, axis, ahead);
+        nextLine = place + lineElements;
+      }
+    }
+    Loads loads;
+    storePacked(operand, pieces, loads);
   });
 }
 
@@ -413,17 +436,6 @@ void LoopEmitter::packTransposed(unsigned axis, OpOperand &operand,
     });
 }
 
-Value LoopEmitter::createPanel(OpOperand &operand, ArrayRef<int64_t> shape) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(
-      &op->getParentOfType<func::FuncOp>().getBody().front());
-  auto made = memref::AllocOp::create(
-      builder, op.getLoc(),
-      MemRefType::get(shape, getElementTypeOrSelf(operand.get().getType())));
-  made->setAttr(kPanelAttrName, builder.getUnitAttr());
-  return made;
-}
-
 void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
   OpOperand &operand = op->getOpOperand(*plan.packed);
   if (!panel) {
@@ -432,7 +444,7 @@ void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
       shape.push_back(plan.getBlock(axis, op.getStaticLoopRanges()[axis]));
     shape.push_back(std::min(plan.vectors * plan.lanes,
                              op.getStaticLoopRanges()[*plan.vectorAxis]));
-    panel = createPanel(operand, shape);
+    panel = createPanel(builder, operand, shape);
   }
   SmallVector<Piece> pieces;
   for (VectorPart part : parts) {
@@ -440,37 +452,6 @@ void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
     pieces.back().offsets[*plan.vectorAxis] = part.offset;
   }
   emitPackingLoops(0, operand, pieces);
-}
-
-Value LoopEmitter::getRowIndex(int64_t row) {
-  int64_t terms = loops.sizes[plan.reductions.front()];
-  return loops.getWeightedSum({plan.rowAxes.front(), terms},
-                              {plan.reductions.front(), plan.rows.front()},
-                              row);
-}
-
-void LoopEmitter::emitRowPacking() {
-  OpOperand &operand = op->getOpOperand(*plan.packedRows);
-  unsigned axis = plan.rowAxes.front(), terms = plan.reductions.front();
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t size = llvm::divideCeil(ranges[axis], plan.rows.front()) *
-                 plan.rows.front() * plan.getBlock(terms, ranges[terms]);
-  if (!rowPanel)
-    rowPanel = createPanel(operand, size);
-  loops.emitBlocks(axis, plan.rows.front(), [&](int64_t count) {
-    loops.emitCarrying(terms, 0, loops.sizes[terms], 1, {}, [&](ValueRange) {
-      int64_t row = 0;
-      for (int64_t lanes : splitIntoVectors(count, plan.lanes)) {
-        SmallVector<int64_t> offsets(ranges.size(), 0);
-        offsets[axis] = row;
-        Value values = createLoad(builder, op.getLoc(), operand.get(),
-                                  loops.getIndices(operand, offsets), lanes);
-        createStore(builder, op.getLoc(), values, rowPanel, getRowIndex(row));
-        row += lanes;
-      }
-      return SmallVector<Value>();
-    });
-  });
 }
 
 Value LoopEmitter::createLead() {
@@ -544,7 +525,7 @@ void LoopEmitter::emitStream() {
 
 void LoopEmitter::emitColumns() {
   if (plan.packedRows)
-    emitRowPacking();
+    rowPanel.pack();
   if (!plan.vectorAxis)
     return emitRows(0, VectorPart{0, 1});
   if (plan.streams && !plan.aligned)
@@ -584,5 +565,7 @@ void LoopEmitter::emit() {
   if (llvm::is_contained(loops.sizes, 0))
     return;
   rows = plan.rows;
-  emitBlocks(0);
+  if (!plan.rowBlock)
+    return emitBlocks(0);
+  loops.emitWithin(plan.rowAxes.front(), plan.rowBlock, [&] { emitBlocks(0); });
 }

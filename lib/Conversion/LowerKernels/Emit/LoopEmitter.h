@@ -5,6 +5,7 @@
 
 #include "Emit/AxisLoops.h"
 #include "Emit/Prefetch.h"
+#include "Emit/RowPanel.h"
 #include "Plan/LoopPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,8 +21,9 @@ public:
   /// memory.
   LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
               ArrayRef<Value> initial, const TargetModel &target)
-      : builder(builder), op(op), plan(plan), initial(initial),
-        loops(builder, op), prefetcher(builder, op, target) {}
+      : builder(builder), op(op), plan(plan), initial(initial), target(target),
+        loops(builder, op), prefetcher(builder, op, target),
+        rowPanel(loops, plan, target) {}
 
   void emit();
 
@@ -48,19 +50,14 @@ private:
   void emitPacking(ArrayRef<VectorPart> parts);
   void emitPackingLoops(size_t next, OpOperand &operand,
                         ArrayRef<Piece> pieces);
-  /// Packs all terms along `axis`, along which the operand is contiguous.
+  /// Packs all terms along `axis`, the innermost one.
+  void packRows(unsigned axis, OpOperand &operand, ArrayRef<Piece> pieces);
+  /// The same if the operand is contiguous along `axis`.
   void packTransposed(unsigned axis, OpOperand &operand,
                       ArrayRef<Piece> pieces);
   /// Stores elements of the packed operand in the panel.
   void storePacked(OpOperand &operand, ArrayRef<Piece> pieces, Loads &loads);
   SmallVector<Value> getPackedIndices(const Piece &piece);
-  /// Creates the memory to which elements of an operand are packed.
-  Value createPanel(OpOperand &operand, ArrayRef<int64_t> shape);
-  /// Packs the rows of `plan.packedRows`.
-  void emitRowPacking();
-  /// Returns the index in `rowPanel` of a row of the current tile, for the
-  /// current term.
-  Value getRowIndex(int64_t row);
   void emitRows(size_t next, ArrayRef<VectorPart> parts);
   void emitTile(ArrayRef<VectorPart> parts);
   SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
@@ -114,14 +111,13 @@ private:
   linalg::GenericOp op;
   const LoopPlan &plan;
   ArrayRef<Value> initial;
+  TargetModel target;
   AxisLoops loops;
   Prefetcher prefetcher;
   /// The memory to which the packed input is copied: for each of the terms, in
   /// their order, the elements of a block of the vector axis.
   Value panel;
-  /// The memory to which rows are packed: for each tile of rows, for each of
-  /// the terms, the elements of the tile's rows.
-  Value rowPanel;
+  RowPanel rowPanel;
   /// Whether vectors are currently stored past the caches.
   bool streaming = false;
   /// A mask of the lanes that are stored; null: all lanes.

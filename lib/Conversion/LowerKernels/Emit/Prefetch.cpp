@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static constexpr unsigned kAllCaches = 3;
-
 /// Returns the number of ops before `op` in its block that read `memory`.
 static int64_t countReaders(linalg::GenericOp op, Value memory) {
   int64_t readers = 0;
@@ -83,6 +81,7 @@ void Prefetcher::create(OpOperand &operand, ValueRange indices,
       offset * getStoredElementBytes(memory.getType()) % lineBytes != 0)
     return;
   memref::PrefetchOp::create(builder, operand.getOwner()->getLoc(), memory,
-                             indices, /*isWrite=*/false, kAllCaches,
+                             indices, /*isWrite=*/false,
+                             TargetModel::Prefetches::kAllCaches,
                              /*isDataCache=*/true);
 }

@@ -621,14 +621,17 @@ void LoopPlanner::choosePacked() {
 
 /// Returns whether the elements that a tile reads along an axis of terms, each
 /// on a cache line of its own, don't all stay in the first-level cache until
-/// the next tile reads its elements on the same lines. If their distance is a
-/// large power of two, they fall into few of the cache's sets.
+/// the next tile reads its elements on the same lines, or are on more pages
+/// than the TLB has entries. If their distance is a large power of two, they
+/// fall into few of the cache's sets.
 bool LoopPlanner::missesCache(OpOperand &operand, unsigned terms) {
   CacheAttr cache = target.getProcessor().getCaches().front();
   int64_t stride = getStrideBytes(operand, terms);
   int64_t way = cache.getBytes() / cache.getWays();
   if (stride < cache.getLineBytes())
     return false;
+  if (stride >= Costs::kPageBytes && sizes[terms] > Costs::kPages)
+    return true;
   int64_t lines = way / std::gcd(way, stride) * cache.getWays();
   return sizes[terms] * 2 > lines;
 }
@@ -645,7 +648,7 @@ void LoopPlanner::choosePackedRows() {
   unsigned row = result.rowAxes.front(), terms = result.reductions.front();
   int64_t blocks =
       llvm::divideCeil(sizes[*result.vectorAxis], result.vectors * lanes);
-  if (blocks < Costs::kMinPackedUses)
+  if (blocks < Costs::kMinPackedRowUses)
     return;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);

@@ -42,6 +42,9 @@ struct LoopPlan {
   /// memory, in the order in which the tile reads them. There is one row axis
   /// then, and one axis of terms.
   std::optional<unsigned> packedRows;
+  /// The rows that are packed at a time, a multiple of a tile's; 0 if all are.
+  /// An outermost loop runs over blocks of so many rows.
+  int64_t rowBlock = 0;
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< the number of lanes of a full vector
   int64_t vectors = 1; ///< the number of vectors of a full block

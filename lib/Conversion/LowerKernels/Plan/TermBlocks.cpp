@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -225,15 +226,37 @@ SmallVector<TermBlock> TermBlocker::choose() {
   return best;
 }
 
-/// Returns the most terms whose packed rows stay in the cache.
-static int64_t countPackedTerms(linalg::GenericOp op, const LoopPlan &plan,
-                                const TargetModel &target) {
-  int64_t bytes =
-      op.getStaticLoopRanges()[plan.rowAxes.front()] *
-      getStoredElementBytes(op->getOperand(*plan.packedRows).getType());
-  return static_cast<int64_t>(
-      Costs::kCacheShare *
-      static_cast<double>(target.getCoreCache().getBytes() / bytes));
+/// Chooses how many rows are packed at a time, and of how many terms, such that
+/// they stay in the cache. With blocks of r rows and t terms, an element of the
+/// other input is read once for each block of rows, and one of the result once
+/// for each block of terms, so r * t elements are best spent on a square.
+static void choosePackedBlock(linalg::GenericOp op, LoopPlan &plan,
+                              const TargetModel &target) {
+  unsigned axis = plan.rowAxes.front(), terms = plan.reductions.front();
+  int64_t rows = op.getStaticLoopRanges()[axis];
+  int64_t size = op.getStaticLoopRanges()[terms];
+  double most = Costs::kCacheShare *
+                static_cast<double>(target.getCoreCache().getBytes()) /
+                static_cast<double>(getStoredElementBytes(
+                    op->getOperand(*plan.packedRows).getType()));
+  auto side = static_cast<int64_t>(std::sqrt(most));
+  auto mostTerms =
+      std::max(side, static_cast<int64_t>(most / static_cast<double>(rows)));
+  int64_t block = plan.getBlock(terms, size);
+  if (block < side || block > mostTerms) {
+    int64_t blocks = llvm::divideCeil(size, block < side ? side : mostTerms);
+    plan.blocks.clear();
+    if (blocks > 1)
+      plan.blocks.push_back(
+          {terms, static_cast<int64_t>(llvm::divideCeil(size, blocks))});
+  }
+  auto mostRows = static_cast<int64_t>(
+      most / static_cast<double>(plan.getBlock(terms, size)));
+  int64_t tile = plan.rows.front();
+  if (rows > std::max(mostRows, tile)) {
+    int64_t blocks = llvm::divideCeil(rows, std::max(mostRows, tile));
+    plan.rowBlock = llvm::alignTo(llvm::divideCeil(rows, blocks), tile);
+  }
 }
 
 void hfta::chooseTermBlocks(linalg::GenericOp op, LoopPlan &plan,
@@ -241,17 +264,6 @@ void hfta::chooseTermBlocks(linalg::GenericOp op, LoopPlan &plan,
   if (plan.reductions.empty() || op.getNumParallelLoops() == 0)
     return;
   plan.blocks = TermBlocker(op, plan, target).choose();
-  if (!plan.packedRows)
-    return;
-  unsigned terms = plan.reductions.front();
-  int64_t size = op.getStaticLoopRanges()[terms];
-  int64_t most = countPackedTerms(op, plan, target);
-  if (most < TargetModel::Loops::kMinPackedTerms) {
-    plan.packedRows.reset();
-    plan.blocks = TermBlocker(op, plan, target).choose();
-  } else if (plan.getBlock(terms, size) > most) {
-    int64_t blocks = llvm::divideCeil(size, most);
-    plan.blocks = {
-        {terms, static_cast<int64_t>(llvm::divideCeil(size, blocks))}};
-  }
+  if (plan.packedRows)
+    choosePackedBlock(op, plan, target);
 }

@@ -1,14 +1,19 @@
 // RUN: hfta-opt %s -hfta-set-target=options=cpu=x86-64-v3 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
 
 // A matrix whose rows are far apart is copied, a block of columns after the
-// other, before all rows of the result use it.
+// other, before all rows of the result use it. Rows that follow are prefetched.
+// CHECK-DAG: #[[$LATER:.*]] = affine_map<(d0) -> (d0 + 128)>
 // CHECK-LABEL: func.func private @far_rows(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<128x2000xf32>, %[[W:[^ ,:#]+]]: memref<2000x1024xf32>, %[[OUT:[^ ,:#]+]]: memref<128x1024xf32>
 // CHECK: %[[PANEL:.*]] = memref.alloc() : memref<2000x16xf32>
 // CHECK: scf.for %[[N:[^ ,:#]+]] = %c0 to %c1024 step %c16 {
-// CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c2000 step %c1 {
+// CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c1872 step %c1 {
+// CHECK: %[[AHEAD:.*]] = affine.apply #[[$LATER]](%[[K]])
+// CHECK: memref.prefetch %[[W]][%[[AHEAD]], %[[N]]], read, locality<2>, data
 // CHECK: %[[PART:.*]] = vector.load %[[W]][%[[K]], %[[N]]]
 // CHECK: vector.store %[[PART]], %[[PANEL]][%[[K]], %c0]
+// CHECK: scf.for %{{.*}} = %c1872 to %c2000 step %c1 {
+// CHECK-NOT: memref.prefetch
 // CHECK: scf.for %{{.*}} = %c0 to %c126 step %c6 {
 // CHECK: scf.for %[[K2:[^ ,:#]+]] = %c0 to %c2000 step %c1 iter_args
 // CHECK-NOT: vector.load %[[W]]{{\[}}

@@ -136,20 +136,27 @@ func.func private @shared(%x: memref<32x64xf32>, %w: memref<16x64xf32>, %out: me
 #rhs = affine_map<(m, k, n) -> (k, n)>
 #out = affine_map<(m, k, n) -> (m, n)>
 
-// The rows that tiles read as numbers are packed tile by tile, if their terms
-// fall into so few sets of the first-level cache that they don't stay there.
-// CHECK-DAG: #[[$PLACE:.*]] = affine_map<(d0, d1) -> (d0 * 128 + d1 * 6)>
-// CHECK-DAG: #[[$NEXT:.*]] = affine_map<(d0, d1) -> (d0 * 128 + d1 * 6 + 1)>
+// The rows that tiles read as numbers are packed for all tiles, one term after
+// the other, if their terms fall into so few sets of the first-level cache that
+// they don't stay there. Terms that follow are prefetched. Tiles have space for
+// an odd number of terms.
+// CHECK-DAG: #[[$PLACE:.*]] = affine_map<(d0, d1) -> (d0 * 129 + d1 * 6)>
+// CHECK-DAG: #[[$NEXT:.*]] = affine_map<(d0, d1) -> (d0 * 129 + d1 * 6 + 1)>
+// CHECK-DAG: #[[$LATER:.*]] = affine_map<(d0) -> (d0 + 21)>
 // CHECK-LABEL: func.func private @far_terms(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<128x100xf32,
-// CHECK: %[[ROWS:.*]] = memref.alloc() : memref<13056xf32>
+// CHECK: %[[ROWS:.*]] = memref.alloc() : memref<13158xf32>
+// CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c107 step %c1 {
 // CHECK: scf.for %[[M:[^ ,:#]+]] = %c0 to %c96 step %c6 {
-// CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c128 step %c1 {
+// CHECK: %[[AHEAD:.*]] = affine.apply #[[$LATER]](%[[K]])
+// CHECK: memref.prefetch %[[X]][%[[AHEAD]], %[[M]]], read, locality<2>, data
 // CHECK: %[[FOUR:.*]] = vector.load %[[X]][%[[K]], %[[M]]] : {{.*}}, vector<4xf32>
 // CHECK: %[[TO:.*]] = affine.apply #[[$PLACE]](%[[M]], %[[K]])
 // CHECK: vector.store %[[FOUR]], %[[ROWS]][%[[TO]]]
 // CHECK: vector.load %[[X]][%[[K]], %{{.*}}] : {{.*}}, vector<2xf32>
-// CHECK: scf.for %[[K2:[^ ,:#]+]] = %c0 to %c128 step %c1 {
+// CHECK: vector.load %[[X]][%[[K]], %c96] : {{.*}}, vector<4xf32>
+// CHECK: scf.for %[[K2:[^ ,:#]+]] = %c107 to %c128 step %c1 {
+// CHECK-NOT: memref.prefetch
 // CHECK: vector.load %[[X]][%[[K2]], %c96] : {{.*}}, vector<4xf32>
 // CHECK: scf.for %{{.*}} = %c0 to %c256 step %c16 {
 // CHECK: scf.for %[[M2:[^ ,:#]+]] = %c0 to %c96 step %c6 {
@@ -159,7 +166,7 @@ func.func private @shared(%x: memref<32x64xf32>, %w: memref<16x64xf32>, %out: me
 // CHECK: %[[SECOND:.*]] = affine.apply #[[$NEXT]](%[[M2]], %[[TERM]])
 // CHECK: memref.load %[[ROWS]][%[[SECOND]]]
 // CHECK-LABEL: func.func private @spread_terms(
-// CHECK-NOT: memref<13056xf32>
+// CHECK-NOT: memref<13158xf32>
 // CHECK: return
 func.func private @far_terms(%x: memref<128x100xf32, strided<[1024, 1]>>, %w: memref<128x256xf32>, %out: memref<100x256xf32>,
                             %item: index, %scratch: memref<?xi8>)
@@ -205,6 +212,52 @@ func.func private @beside_transposed(%x: memref<128x3xf32, strided<[1024, 1]>>, 
   linalg.fill ins(%zero : f32) outs(%out : memref<3x512xf32>)
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
       ins(%x, %w : memref<128x3xf32, strided<[1024, 1]>>, memref<512x128xf32>) outs(%out : memref<3x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#lhs = affine_map<(m, k, n) -> (k, m)>
+#rhs = affine_map<(m, k, n) -> (k, n)>
+#out = affine_map<(m, k, n) -> (m, n)>
+
+// Rows whose terms are on more pages than the TLB has entries are packed even
+// for few columns. If the cache can't hold them, blocks of rows and of terms are
+// packed; the last block of rows is smaller.
+// CHECK-DAG: #[[$PLACE:.*]] = affine_map<(d0, d1) -> (d0 * 201 + d1 * 6)>
+// CHECK-DAG: #[[$SUM:.*]] = affine_map<(d0, d1) -> (d0 + d1)>
+// CHECK-LABEL: func.func private @many_rows(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<600x1000xf32,
+// CHECK: %[[ROWS:.*]] = memref.alloc() : memref<50652xf32>
+// CHECK: scf.for %[[BLOCK:[^ ,:#]+]] = %c0 to %c756 step %c252 {
+// CHECK: scf.for %[[FIRST:[^ ,:#]+]] = %c0 to %c600 step %c200 {
+// CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c191 step %c1 {
+// CHECK: scf.for %[[M:[^ ,:#]+]] = %c0 to %c252 step %c6 {
+// CHECK-DAG: %[[TERM:.*]] = affine.apply #[[$SUM]](%[[FIRST]], %[[K]])
+// CHECK-DAG: %[[ROW:.*]] = affine.apply #[[$SUM]](%[[M]], %[[BLOCK]])
+// CHECK: %[[FOUR:.*]] = vector.load %[[X]][%[[TERM]], %[[ROW]]]
+// CHECK: %[[TO:.*]] = affine.apply #[[$PLACE]](%[[M]], %[[K]])
+// CHECK: vector.store %[[FOUR]], %[[ROWS]][%[[TO]]]
+// CHECK: scf.for %{{.*}} = %c0 to %c32 step %c16 {
+// CHECK: scf.for %[[M2:[^ ,:#]+]] = %c0 to %c252 step %c6 {
+// CHECK: scf.for %[[K2:[^ ,:#]+]] = %c0 to %c200 step %c1 iter_args
+// CHECK: %[[FROM:.*]] = affine.apply #[[$PLACE]](%[[M2]], %[[K2]])
+// CHECK: memref.load %[[ROWS]][%[[FROM]]]
+// CHECK: scf.for %{{.*}} = %c0 to %c600 step %c200 {
+// CHECK: scf.for %{{.*}} = %c0 to %c191 step %c1 {
+// CHECK: scf.for %{{.*}} = %c0 to %c240 step %c6 {
+// CHECK: vector.load %[[X]][%{{.*}}, %c996] : {{.*}}, vector<4xf32>
+func.func private @many_rows(%x: memref<600x1000xf32, strided<[2000, 1]>>, %w: memref<600x32xf32>, %out: memref<1000x32xf32>,
+                             %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<1000x32xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<600x1000xf32, strided<[2000, 1]>>, memref<600x32xf32>) outs(%out : memref<1000x32xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %s = math.fma %a, %b, %o : f32
     linalg.yield %s : f32
