@@ -340,7 +340,7 @@ def HftaFuseElementwise : Pass<"hfta-fuse-elementwise", "::mlir::func::FuncOp"> 
     Fuses an elementwise op into its first user where that doesn't compute an
     element twice; if it has other users, the fused op gives its value too, so
     that an optimizer's update is one pass over memory. Copies and broadcasts
-    are fused into every user.
+    are fused into every user. Operands of equal elements become numbers.
 
     Before:
     ```mlir
@@ -366,8 +366,9 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     their terms; columns of a wide matrix that many rows use are copied to
     contiguous scratch memory first, past a transposed copy of the matrix if
     nothing else needs it, and so are rows whose terms share few sets of the
-    cache. Reductions of contiguous rows have lanes along
-    the rows, the same number on every target. Results that are larger than the
+    cache or are on many pages. Zero that is added to a product's sums is added
+    before they are stored. Reductions of contiguous rows have lanes along the
+    rows, the same number on every target. Results that are larger than the
     caches are stored past them. The module's `hfta.target` describes the target.
 
     Before:

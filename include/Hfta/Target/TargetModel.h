@@ -110,7 +110,8 @@ public:
     static constexpr int64_t kMinStreamBytes = 32;
     /// The least number of uses of each element for which packing pays.
     static constexpr int64_t kMinPackedUses = 8;
-    /// The same for rows whose elements would miss the cache at each use.
+    /// The least number of uses of each element of rows that would miss the
+    /// cache at each use.
     static constexpr int64_t kMinPackedRowUses = 2;
     /// The least number of terms of each sum for which packing pays.
     static constexpr int64_t kMinPackedTerms = 64;

@@ -165,6 +165,18 @@ static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
   return false;
 }
 
+/// Returns the element of a tensor whose elements are all one constant; null
+/// for other tensors.
+static Attribute getSplatElement(Value tensor) {
+  SplatElementsAttr splat;
+  Attribute element;
+  if (matchPattern(tensor, m_Constant(&splat)))
+    element = splat.getSplatValue<Attribute>();
+  else if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    matchPattern(fill.getInputs().front(), m_Constant(&element));
+  return element;
+}
+
 namespace {
 /// Replaces an operand of equal elements, which would be read from memory, by a
 /// scalar in the body.
@@ -175,14 +187,15 @@ struct InlineSplats : public OpRewritePattern<linalg::GenericOp> {
                                 PatternRewriter &rewriter) const override {
     bool changed = false;
     for (OpOperand *input : op.getDpsInputOperands()) {
-      SplatElementsAttr splat;
       BlockArgument argument = op.getMatchingBlockArgument(input);
-      if (argument.use_empty() ||
-          !matchPattern(input->get(), m_Constant(&splat)))
+      if (argument.use_empty())
+        continue;
+      auto element =
+          dyn_cast_if_present<TypedAttr>(getSplatElement(input->get()));
+      if (!element)
         continue;
       rewriter.setInsertionPoint(op);
-      Value scalar = arith::ConstantOp::create(
-          rewriter, op.getLoc(), splat.getSplatValue<TypedAttr>());
+      Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), element);
       rewriter.replaceAllUsesWith(argument, scalar);
       changed = true;
     }

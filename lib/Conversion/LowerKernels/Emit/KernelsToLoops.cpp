@@ -1,5 +1,6 @@
 //===- KernelsToLoops.cpp - Linalg ops on memory to loops over vectors ----===//
 
+#include "Emit/AddedZero.h"
 #include "Emit/JoinAxes.h"
 #include "Emit/LoopEmitter.h"
 #include "Emit/RowReduction.h"
@@ -158,6 +159,9 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
       return failure();
     generic = *made;
   }
+  if (moveAddedZero(rewriter, generic))
+    return success();
+  bool addsZero = generic->hasAttr(kAddsZeroAttrName);
   SmallVector<Value> initial = takeInitialValues(rewriter, generic);
   std::optional<unsigned> packed =
       packDirectly(rewriter, generic, initial, target);
@@ -166,6 +170,7 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
   if (packed || (!emitTranspose(rewriter, generic, target) &&
                  !emitRowReduction(rewriter, generic, initial, target))) {
     LoopPlan plan = planBlocks(rewriter, generic, initial, target, packed);
+    plan.addsZero = addsZero;
     if (plan.sharesWindows)
       generic->getParentOfType<func::FuncOp>()->setAttr(
           "passthrough", rewriter.getStrArrayAttr({kSharesWindowsAttrName}));

@@ -241,10 +241,18 @@ SmallVector<Value> LoopEmitter::loadInitial(ArrayRef<Piece> pieces) {
   return values;
 }
 
+Value LoopEmitter::addZero(Value sum) {
+  if (!plan.addsZero)
+    return sum;
+  Value zero = arith::ConstantOp::create(builder, op.getLoc(),
+                                         builder.getZeroAttr(sum.getType()));
+  return arith::AddFOp::create(builder, op.getLoc(), sum, zero);
+}
+
 void LoopEmitter::store(ArrayRef<Piece> pieces, ValueRange results) {
   for (const Piece &piece : pieces) {
     for (OpOperand &output : op.getDpsInitsMutable()) {
-      storeTo(output, piece, results.front());
+      storeTo(output, piece, addZero(results.front()));
       results = results.drop_front();
     }
   }

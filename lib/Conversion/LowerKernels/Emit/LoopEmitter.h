@@ -52,7 +52,8 @@ private:
                         ArrayRef<Piece> pieces);
   /// Packs all terms along `axis`, the innermost one.
   void packRows(unsigned axis, OpOperand &operand, ArrayRef<Piece> pieces);
-  /// The same if the operand is contiguous along `axis`.
+  /// Packs all terms along `axis`, the innermost one, along which the operand
+  /// is contiguous.
   void packTransposed(unsigned axis, OpOperand &operand,
                       ArrayRef<Piece> pieces);
   /// Stores elements of the packed operand in the panel.
@@ -91,6 +92,7 @@ private:
 
   SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
   void store(ArrayRef<Piece> pieces, ValueRange results);
+  Value addZero(Value sum);
   /// Returns whether an operand is read from the panel.
   bool isPacked(OpOperand &operand) const {
     return panel && plan.packed == operand.getOperandNumber();

@@ -61,6 +61,10 @@ struct LoopPlan {
   /// If `streams` is set, whether all vectors of the result are aligned, so
   /// that no elements come before the first aligned address.
   bool aligned = false;
+  /// Whether zero is added to each sum before it is stored. Sums that are
+  /// stored between blocks of terms may have it added each time: that doesn't
+  /// change the bits of what it is added to last.
+  bool addsZero = false;
 
   /// Returns the number of terms of an axis that are computed at a time; `size`
   /// if the axis isn't blocked.
