@@ -73,7 +73,8 @@ struct Correlation {
   Activation data;
   Value kernel; ///< the kernel, [g, m, c, (k, r)…] or [g, c, m, (k, r)…]; g may
                 ///< be joined with the axis that follows
-  bool inputsFirst; ///< whether the kernel has the order [g, c, m, …]
+  bool inputsFirst;        ///< whether the kernel has the order [g, c, m, …]
+  bool spaceFirst = false; ///< whether its axes (k, r)… come before all others
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
@@ -107,10 +108,13 @@ struct CorrelationAxes {
     return channelsLast ? join({batch, space, channels.group, channels.output})
                         : join({batch, channels.group, channels.output, space});
   }
-  Axes getKernel(bool inputsFirst) const {
-    Axes ordered = inputsFirst ? join({channels.input, channels.output})
-                               : join({channels.output, channels.input});
-    return join({channels.group, ordered, interleave(taps)});
+  Axes getKernel(const Correlation &correlation) const {
+    Axes ordered =
+        correlation.inputsFirst
+            ? join({channels.group, channels.input, channels.output})
+            : join({channels.group, channels.output, channels.input});
+    return correlation.spaceFirst ? join({interleave(taps), ordered})
+                                  : join({ordered, interleave(taps)});
   }
   SmallVector<int64_t> getOffsets(ArrayRef<Axis> order) const {
     return llvm::map_to_vector(order, [&](Axis axis) {
@@ -298,13 +302,14 @@ Piece CorrelationBuilder::getWhole() const {
 /// Packs the kernel so that the channels of the innermost loop are contiguous.
 Value CorrelationBuilder::packKernel() {
   const ChannelAxes &channels = axes.channels;
-  Axes from = axes.getKernel(correlation.inputsFirst);
+  Axes from = axes.getKernel(correlation);
   // Drops axes of one element that have no loop, and splits the convolution's
   // groups from the channels.
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;
-  if (correlation.form == ProductForm::whole)
+  if (correlation.form == ProductForm::whole ||
+      (correlation.spaceFirst && !channels.group))
     return kernel;
   if (innermost == Innermost::outputs)
     kernelOrder = correlation.data.channelsLast
@@ -403,13 +408,22 @@ Activation CorrelationBuilder::build() {
 
 /// Turns a weight into the kernel of a correlation with the gradient of the
 /// output. The last tap comes first. A spatial axis with several phases is
-/// split into [tap, phase]; pairs for which there is no tap are zeros.
+/// split into [tap, phase]; pairs for which there is no tap are zeros. If
+/// `spaceFirst` is set, spatial axes come before channels.
 static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
-                                 const InverseWindow &inverse) {
+                                 const InverseWindow &inverse,
+                                 bool spaceFirst) {
   Value zero = createZero(builder, loc, getElementType(weight));
+  size_t channels = getShape(weight).size() - inverse.size();
+  size_t leading = spaceFirst ? 0 : channels;
+  if (spaceFirst) {
+    auto order =
+        llvm::to_vector(llvm::seq<int64_t>(0, getShape(weight).size()));
+    std::rotate(order.begin(), order.begin() + channels, order.end());
+    weight = pack(builder, loc, weight, order);
+  }
   SmallVector<int64_t> shape(getShape(weight));
   SmallVector<int64_t> strides(shape.size(), 1), offsets(shape.size(), 0);
-  size_t leading = shape.size() - inverse.size();
   SmallVector<int64_t> split(ArrayRef(shape).take_front(leading));
   for (auto [index, axis] : llvm::enumerate(inverse)) {
     split.push_back(axis.taps);
@@ -420,6 +434,8 @@ static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
     strides[leading + index] = axis.dilation;
     shape[leading + index] = axis.taps * axis.phases;
   }
+  if (spaceFirst)
+    llvm::append_range(split, ArrayRef(shape).take_back(channels));
   if (ArrayRef<int64_t>(shape) != getShape(weight))
     weight =
         createInsert(builder, loc, weight,
@@ -489,8 +505,6 @@ struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
     InverseWindow inverse = getInverse(trimmed.window, sizes, windows);
     Correlation correlation;
     correlation.data = gradient;
-    correlation.kernel = createInverseKernel(
-        rewriter, loc, trimWeight(rewriter, loc, weight, trimmed), inverse);
     correlation.inputsFirst = true;
     correlation.channels = getChannelSizes(getShape(weight), op.getGroups());
     std::swap(correlation.channels.inputs, correlation.channels.outputs);
@@ -499,6 +513,16 @@ struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
     correlation.accumulate = op.getAccumulate().value_or(elementType);
     correlation.channelsLast = isStoredChannelsLast(op.getResult());
     correlation.form = form;
+    // Channels are moved before phases are split: transposing whole windows is
+    // faster than transposing each phase's few taps, and the zeros.
+    correlation.spaceFirst =
+        form == ProductForm::vectors && gradient.channelsLast &&
+        llvm::any_of(inverse,
+                     [](const auto &axis) { return axis.phases > 1; }) &&
+        chooseInnermost(correlation) == Innermost::outputs;
+    correlation.kernel = createInverseKernel(
+        rewriter, loc, trimWeight(rewriter, loc, weight, trimmed), inverse,
+        correlation.spaceFirst);
     Activation result = CorrelationBuilder(rewriter, loc, correlation).build();
     result.elements = assembleInput(rewriter, loc, result.elements,
                                     result.getFirstSpace(), inverse, sizes);

@@ -34,9 +34,15 @@ func.func @conv(%x: tensor<8x28x28x16xf32>, %w: tensor<32x16x3x3xf32>) -> tensor
   return %2 : tensor<8x28x28x32xf32>
 }
 
-// Phases of the stride are interleaved where they are computed.
+// Phases of the stride are interleaved where they are computed. The weight's
+// channels are moved before its taps are split into phases, and not again.
 // CHECK-LABEL: func.func @input_gradient(
+// CHECK-SAME: %{{[^ ,:#]+}}: tensor<8x7x7x32xf32>, %[[W:[^ ,:#]+]]: tensor<32x16x3x3xf32>
 func.func @input_gradient(%g: tensor<8x7x7x32xf32>, %w: tensor<32x16x3x3xf32>) -> tensor<8x14x14x16xf32> {
+  // CHECK: %[[MOVED:.*]] = linalg.transpose ins(%[[W]] : {{.*}}) outs(%{{.*}} : tensor<3x3x32x16xf32>) permutation = [2, 3, 0, 1]
+  // CHECK: %[[TAPS:.*]] = tensor.insert_slice %[[MOVED]] into %{{.*}} : tensor<3x3x32x16xf32> into tensor<4x4x32x16xf32>
+  // CHECK: tensor.expand_shape %[[TAPS]] {{.*}} into tensor<2x2x2x2x32x16xf32>
+  // CHECK-NOT: linalg.transpose
   // CHECK: tensor.insert_slice {{.*}} into tensor<8x7x2x7x2x16xf32>
   // CHECK: %[[WHOLE:.*]] = tensor.collapse_shape {{.*}} into tensor<8x14x14x16xf32>
   // CHECK: return %[[WHOLE]]

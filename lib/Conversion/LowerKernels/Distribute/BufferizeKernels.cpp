@@ -106,14 +106,44 @@ static LogicalResult decomposePads(func::FuncOp kernel) {
                                getKernelRewriteConfig());
 }
 
+/// Gives each op that overwrites a filled tensor a fill of its own. Several ops
+/// that share one would each start in a copy of it.
+static void separateFills(func::FuncOp kernel) {
+  IRRewriter rewriter(kernel.getContext());
+  SmallVector<OpOperand *> overwrites;
+  kernel.walk([&](linalg::FillOp fill) {
+    auto empty = fill.getOutputs().front().getDefiningOp<tensor::EmptyOp>();
+    if (!empty || fill->hasOneUse())
+      return;
+    for (OpOperand &use : fill->getUses())
+      if (auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+          user && user.isDpsInit(&use))
+        overwrites.push_back(&use);
+  });
+  for (OpOperand *use : overwrites) {
+    auto fill = use->get().getDefiningOp<linalg::FillOp>();
+    rewriter.setInsertionPoint(use->getOwner());
+    Operation *empty =
+        rewriter.clone(*fill.getOutputs().front().getDefiningOp());
+    auto own = linalg::FillOp::create(rewriter, fill.getLoc(),
+                                      fill.getInputs(), empty->getResults());
+    rewriter.modifyOpInPlace(use->getOwner(),
+                             [&] { use->set(own.getResult(0)); });
+    if (fill->use_empty())
+      rewriter.eraseOp(fill);
+  }
+}
+
 static LogicalResult bufferize(func::FuncOp kernel) {
   IRRewriter rewriter(kernel.getContext());
+  separateFills(kernel);
   if (failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
     return failure();
   // The analysis finds that elements are read and written in place only if
   // equal slices of an argument that a result overwrites are one value.
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  separateFills(kernel);
   bufferization::OneShotBufferizationOptions options;
   options.bufferAlignment = 64;
   bufferization::BufferizationState state;

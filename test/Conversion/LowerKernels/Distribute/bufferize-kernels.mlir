@@ -63,6 +63,51 @@ func.func private @in_place(%x: memref<64xf32>, %y: memref<64xf32>, %item: index
 
 // -----
 
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+
+// Sums that start with the same zeros are filled where each of them belongs.
+// CHECK-LABEL: func.func private @filled(
+// CHECK-SAME: %[[OUT:[^ ,:#]+]]: memref<2x4x8xf32>
+// CHECK: %[[ONE:[^ ,:#]+]] = memref.subview %[[OUT]][0, 0, 0]
+// CHECK: linalg.fill {{.*}} outs(%[[ONE]] :
+// CHECK: linalg.generic {{.*}} outs(%[[ONE]] :
+// CHECK: %[[OTHER:[^ ,:#]+]] = memref.subview %[[OUT]][1, 0, 0]
+// CHECK: linalg.fill {{.*}} outs(%[[OTHER]] :
+// CHECK: linalg.generic {{.*}} outs(%[[OTHER]] :
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func private @filled(%x: memref<4x6xf32>, %w: memref<6x8xf32>, %v: memref<6x8xf32>, %out: memref<2x4x8xf32>,
+                          %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %result = bufferization.to_tensor %out restrict writable : memref<2x4x8xf32> to tensor<2x4x8xf32>
+  %a = bufferization.to_tensor %x restrict : memref<4x6xf32> to tensor<4x6xf32>
+  %b = bufferization.to_tensor %w restrict : memref<6x8xf32> to tensor<6x8xf32>
+  %c = bufferization.to_tensor %v restrict : memref<6x8xf32> to tensor<6x8xf32>
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %first = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x6xf32>, tensor<6x8xf32>) outs(%zeros : tensor<4x8xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %s = math.fma %l, %r, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  %some = tensor.insert_slice %first into %result[0, 0, 0] [1, 4, 8] [1, 1, 1] : tensor<4x8xf32> into tensor<2x4x8xf32>
+  %second = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %c : tensor<4x6xf32>, tensor<6x8xf32>) outs(%zeros : tensor<4x8xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %s = math.fma %l, %r, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  %whole = tensor.insert_slice %second into %some[1, 0, 0] [1, 4, 8] [1, 1, 1] : tensor<4x8xf32> into tensor<2x4x8xf32>
+  bufferization.materialize_in_destination %whole in writable %out : (tensor<2x4x8xf32>, memref<2x4x8xf32>) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func private @pad(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<4x6xf32>, %[[OUT:[^ ,:#]+]]: memref<6x6xf32>
 // CHECK: linalg.fill {{.*}} outs(%[[OUT]] :

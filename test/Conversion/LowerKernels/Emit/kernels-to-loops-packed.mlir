@@ -181,13 +181,13 @@ func.func private @far_terms(%x: memref<128x100xf32, strided<[1024, 1]>>, %w: me
   }
   return
 }
-func.func private @spread_terms(%x: memref<128x100xf32, strided<[1040, 1]>>, %w: memref<128x256xf32>, %out: memref<100x256xf32>,
+func.func private @spread_terms(%x: memref<128x100xf32, strided<[1000, 1]>>, %w: memref<128x256xf32>, %out: memref<100x256xf32>,
                             %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.items = 1 : i64} {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%out : memref<100x256xf32>)
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
-      ins(%x, %w : memref<128x100xf32, strided<[1040, 1]>>, memref<128x256xf32>) outs(%out : memref<100x256xf32>) {
+      ins(%x, %w : memref<128x100xf32, strided<[1000, 1]>>, memref<128x256xf32>) outs(%out : memref<100x256xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %s = math.fma %a, %b, %o : f32
     linalg.yield %s : f32
@@ -238,7 +238,7 @@ func.func private @beside_transposed(%x: memref<128x3xf32, strided<[1024, 1]>>, 
 // CHECK: scf.for %[[K:[^ ,:#]+]] = %c0 to %c191 step %c1 {
 // CHECK: scf.for %[[M:[^ ,:#]+]] = %c0 to %c252 step %c6 {
 // CHECK-DAG: %[[TERM:.*]] = affine.apply #[[$SUM]](%[[FIRST]], %[[K]])
-// CHECK-DAG: %[[ROW:.*]] = affine.apply #[[$SUM]](%[[M]], %[[BLOCK]])
+// CHECK-DAG: %[[ROW:.*]] = affine.apply #[[$SUM]](%[[BLOCK]], %[[M]])
 // CHECK: %[[FOUR:.*]] = vector.load %[[X]][%[[TERM]], %[[ROW]]]
 // CHECK: %[[TO:.*]] = affine.apply #[[$PLACE]](%[[M]], %[[K]])
 // CHECK: vector.store %[[FOUR]], %[[ROWS]][%[[TO]]]
