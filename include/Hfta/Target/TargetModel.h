@@ -110,8 +110,8 @@ public:
     static constexpr int64_t kMinStreamBytes = 32;
     /// The least number of uses of each element for which packing pays.
     static constexpr int64_t kMinPackedUses = 8;
-    /// The least number of uses of each element of rows that would miss the
-    /// cache at each use.
+    /// The least number of uses for which it pays to pack rows whose elements
+    /// would miss the cache at each use.
     static constexpr int64_t kMinPackedRowUses = 2;
     /// The least number of terms of each sum for which packing pays.
     static constexpr int64_t kMinPackedTerms = 64;
@@ -165,8 +165,8 @@ public:
     /// 1/kCacheParts of the core's cache, so that it stays there beside the
     /// item's other data.
     static constexpr int64_t kCacheParts = 8;
-    /// The bytes between the elements that are packed and those that are
-    /// prefetched meanwhile: long enough for the latency of memory.
+    /// The bytes that are packed between the prefetch of an element and its
+    /// own turn: packing them takes about as long as memory's latency.
     static constexpr int64_t kPackedBytes = 8192;
     /// The locality hint of a line that goes to all levels of caches, and of
     /// one that goes past the first level, where lines whose distance is a

@@ -308,8 +308,7 @@ Value CorrelationBuilder::packKernel() {
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;
-  if (correlation.form == ProductForm::whole ||
-      (correlation.spaceFirst && !channels.group))
+  if (correlation.form == ProductForm::whole || correlation.spaceFirst)
     return kernel;
   if (innermost == Innermost::outputs)
     kernelOrder = correlation.data.channelsLast
@@ -517,6 +516,7 @@ struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
     // faster than transposing each phase's few taps, and the zeros.
     correlation.spaceFirst =
         form == ProductForm::vectors && gradient.channelsLast &&
+        op.getGroups() == 1 &&
         llvm::any_of(inverse,
                      [](const auto &axis) { return axis.phases > 1; }) &&
         chooseInnermost(correlation) == Innermost::outputs;

@@ -125,8 +125,8 @@ static void separateFills(func::FuncOp kernel) {
     rewriter.setInsertionPoint(use->getOwner());
     Operation *empty =
         rewriter.clone(*fill.getOutputs().front().getDefiningOp());
-    auto own = linalg::FillOp::create(rewriter, fill.getLoc(),
-                                      fill.getInputs(), empty->getResults());
+    auto own = linalg::FillOp::create(rewriter, fill.getLoc(), fill.getInputs(),
+                                      empty->getResults());
     rewriter.modifyOpInPlace(use->getOwner(),
                              [&] { use->set(own.getResult(0)); });
     if (fill->use_empty())
@@ -143,6 +143,7 @@ static LogicalResult bufferize(func::FuncOp kernel) {
   // equal slices of an argument that a result overwrites are one value.
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  // Fills of temporary tensors are equal, so they were merged again.
   separateFills(kernel);
   bufferization::OneShotBufferizationOptions options;
   options.bufferAlignment = 64;

@@ -1,11 +1,9 @@
 //===- AddedZero.cpp - Sums of products to which zero is added ------------===//
 
 #include "Emit/AddedZero.h"
-#include "Hfta/Conversion/LowerKernels.h"
 #include "Plan/LoopPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -34,12 +32,37 @@ static Value getSummand(linalg::GenericOp op) {
   return op.getDpsInputs().front();
 }
 
-/// Returns the product that writes last to an allocation before `reader`, if
-/// `reader` is the last op that uses it, only structured ops of its block use
-/// it, and none of these, or of the ops between them, uses `target`. Else
-/// returns null.
+/// Returns whether an op adds up products: each term is added to the sum so far
+/// by one multiply-add.
+static bool addsProducts(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
+    return false;
+  auto term =
+      op.getBody()->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
+  return term && term.getC() == op.getRegionOutputArgs().front();
+}
+
+/// Returns whether an op, or one in its regions, uses a part of `root`.
+static bool usesMemory(Operation *op, Value root) {
+  return op
+      ->walk([&](Operation *inner) {
+        return llvm::any_of(inner->getOperands(),
+                            [&](Value operand) {
+                              return isa<MemRefType>(operand.getType()) &&
+                                     getRootMemory(operand) == root;
+                            })
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Returns the product whose sums `reader` reads from an allocation: the last
+/// op before it that uses the allocation. Returns null if an op after `reader`
+/// uses the allocation, or if an op from its first user to `reader` uses
+/// `root`, where the sums would be stored instead.
 static linalg::GenericOp findProduct(memref::AllocOp alloc,
-                                     linalg::GenericOp reader, Value target) {
+                                     linalg::GenericOp reader, Value root) {
   Operation *first = reader, *last = nullptr;
   for (Operation *user : alloc->getUsers()) {
     if (!isa<linalg::LinalgOp>(user) || user->getBlock() != reader->getBlock())
@@ -52,36 +75,21 @@ static linalg::GenericOp findProduct(memref::AllocOp alloc,
     last = !last || last->isBeforeInBlock(user) ? user : last;
   }
   auto product = dyn_cast_or_null<linalg::GenericOp>(last);
-  if (!product || product.getNumDpsInits() != 1 ||
-      product.getDpsInits().front() != alloc.getMemref() ||
-      product.getBody()->getOps<math::FmaOp>().empty())
+  if (!product || !addsProducts(product) ||
+      product.getDpsInits().front() != alloc.getMemref())
     return nullptr;
   for (Operation *op = first; op != reader; op = op->getNextNode())
-    if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op))
-      return nullptr;
-    else if (!isa<memref::SubViewOp>(op) &&
-             llvm::any_of(op->getOperands(), [&](Value operand) {
-               return getRootMemory(operand) == target;
-             }))
+    if (!isa<memref::SubViewOp>(op) && usesMemory(op, root))
       return nullptr;
   return product;
-}
-
-/// Returns whether a result of the kernel is written over one of its operands.
-static bool hasTies(Operation *op) {
-  auto ties =
-      op->getParentOfType<func::FuncOp>()->getAttrOfType<DenseI64ArrayAttr>(
-          kTiesAttrName);
-  return ties &&
-         llvm::any_of(ties.asArrayRef(), [](int64_t tie) { return tie >= 0; });
 }
 
 bool hfta::moveAddedZero(RewriterBase &rewriter, linalg::GenericOp op) {
   Value summand = getSummand(op);
   auto alloc = summand ? summand.getDefiningOp<memref::AllocOp>() : nullptr;
-  Value target = op.getDpsInits().front();
-  if (!alloc || hasTies(op) || alloc->getBlock() != op->getBlock())
+  if (!alloc || alloc->getBlock() != op->getBlock())
     return false;
+  Value target = op.getDpsInits().front();
   linalg::GenericOp product = findProduct(alloc, op, getRootMemory(target));
   if (!product ||
       failed(moveValueDefinitions(rewriter, ValueRange(target), alloc)))

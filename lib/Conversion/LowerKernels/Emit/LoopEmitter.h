@@ -4,8 +4,8 @@
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_LOOPEMITTER_H
 
 #include "Emit/AxisLoops.h"
+#include "Emit/Panels.h"
 #include "Emit/Prefetch.h"
-#include "Emit/RowPanel.h"
 #include "Plan/LoopPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

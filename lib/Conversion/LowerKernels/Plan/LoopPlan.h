@@ -20,10 +20,11 @@ struct TermBlock {
   int64_t size;
 };
 
-/// The loop nest of an op, from the outermost loops inwards: loops over
-/// `blocks`, over `outer` in order, over blocks of the vector axis, over blocks
-/// of the row axes in order, and over `reductions` in order. The innermost body
-/// computes a tile: `vectors` vectors for each of its rows.
+/// The loop nest of an op, from the outermost loops inwards: a loop over blocks
+/// of packed rows (`rowBlock`), loops over `blocks`, over `outer` in order,
+/// over blocks of the vector axis, over blocks of the row axes in order, and
+/// over `reductions` in order. The innermost body computes a tile: `vectors`
+/// vectors for each of its rows.
 struct LoopPlan {
   SmallVector<unsigned> outer, rowAxes, reductions;
   SmallVector<int64_t> rows; ///< for each row axis, the rows of a full block
@@ -43,7 +44,6 @@ struct LoopPlan {
   /// then, and one axis of terms.
   std::optional<unsigned> packedRows;
   /// The rows that are packed at a time, a multiple of a tile's; 0 if all are.
-  /// An outermost loop runs over blocks of so many rows.
   int64_t rowBlock = 0;
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< the number of lanes of a full vector

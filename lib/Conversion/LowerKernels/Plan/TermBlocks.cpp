@@ -229,7 +229,9 @@ SmallVector<TermBlock> TermBlocker::choose() {
 /// Chooses how many rows are packed at a time, and of how many terms, such that
 /// they stay in the cache. With blocks of r rows and t terms, an element of the
 /// other input is read once for each block of rows, and one of the result once
-/// for each block of terms, so r * t elements are best spent on a square.
+/// for each block of terms, so r * t elements are best spent on a square. If
+/// the block of terms that was chosen by memory traffic is larger, and leaves
+/// space for all rows, it is kept.
 static void choosePackedBlock(linalg::GenericOp op, LoopPlan &plan,
                               const TargetModel &target) {
   unsigned axis = plan.rowAxes.front(), terms = plan.reductions.front();

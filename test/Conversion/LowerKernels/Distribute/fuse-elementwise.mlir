@@ -169,8 +169,8 @@ func.func private @splat(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {h
 
 #all = affine_map<(d0, d1) -> (d0, d1)>
 
-// Sums start with zeros, and zeros are added to them: these are a
-// number, so that the sums needn't start in a copy of the former.
+// The zeros that are added to the sums become a number. Otherwise the sums would
+// have to start in a copy of them.
 // CHECK-LABEL: func.func private @filled(
 // CHECK: %[[ZERO:[^ ,:#]+]] = arith.constant 0.000000e+00 : f32
 // CHECK: %[[FILL:.*]] = linalg.fill ins(%[[ZERO]]

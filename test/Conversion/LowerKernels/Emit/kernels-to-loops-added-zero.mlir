@@ -48,15 +48,14 @@ func.func private @stored(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %out: memr
 #all = affine_map<(m, n) -> (m, n)>
 
 // The sums stay apart if another op reads them, if -0 is added, which changes
-// nothing, if the product reads the memory of the result, or if a result may lie
-// in an operand's memory.
+// nothing, or if the product, or an op between, reads the memory of the result.
 // CHECK-LABEL: func.func private @read_twice(
 // CHECK: memref.alloc() : memref<6x8xf32>
 // CHECK-LABEL: func.func private @negative(
 // CHECK: memref.alloc() : memref<6x8xf32>
 // CHECK-LABEL: func.func private @in_place(
 // CHECK: memref.alloc() : memref<6x8xf32>
-// CHECK-LABEL: func.func private @tied(
+// CHECK-LABEL: func.func private @gathered(
 // CHECK: memref.alloc() : memref<6x8xf32>
 func.func private @read_twice(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %out: memref<6x8xf32>, %other: memref<6x8xf32>,
                               %item: index, %scratch: memref<?xi8>)
@@ -126,9 +125,9 @@ func.func private @in_place(%x: memref<6x40xf32>, %w: memref<40x8xf32>,
   }
   return
 }
-func.func private @tied(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %out: memref<6x8xf32>,
-                        %item: index, %scratch: memref<?xi8>)
-    attributes {hfta.kernel, hfta.items = 1 : i64, hfta.ties = array<i64: 0>} {
+func.func private @gathered(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %out: memref<6x8xf32>, %indices: memref<8xi64>,
+                            %other: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
   %zero = arith.constant 0.0 : f32
   %sum = memref.alloc() : memref<6x8xf32>
   linalg.fill ins(%zero : f32) outs(%sum : memref<6x8xf32>)
@@ -136,6 +135,14 @@ func.func private @tied(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %out: memref
       ins(%x, %w : memref<6x40xf32>, memref<40x8xf32>) outs(%sum : memref<6x8xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
+      ins(%indices : memref<8xi64>) outs(%other : memref<8xf32>) {
+  ^bb0(%i: i64, %o: f32):
+    %row = arith.index_cast %i : i64 to index
+    %column = linalg.index 0 : index
+    %s = memref.load %out[%row, %column] : memref<6x8xf32>
     linalg.yield %s : f32
   }
   linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}

@@ -1,6 +1,6 @@
-//===- RowPanel.cpp - Rows packed to contiguous memory --------------------===//
+//===- Panels.cpp - Operands packed to contiguous memory ------------------===//
 
-#include "Emit/RowPanel.h"
+#include "Emit/Panels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

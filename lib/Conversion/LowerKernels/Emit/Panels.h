@@ -1,7 +1,7 @@
-//===- RowPanel.h - Rows packed to contiguous memory ------------*- C++ -*-===//
+//===- Panels.h - Operands packed to contiguous memory ----------*- C++ -*-===//
 
-#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_ROWPANEL_H
-#define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_ROWPANEL_H
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_PANELS_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_PANELS_H
 
 #include "Emit/AxisLoops.h"
 #include "Plan/LoopPlan.h"
@@ -59,4 +59,4 @@ private:
 
 } // namespace mlir::hfta
 
-#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_ROWPANEL_H
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_PANELS_H
