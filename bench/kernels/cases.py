@@ -262,6 +262,7 @@ def make_cases():
         # The products of BERT-Medium, for 8 x 128 tokens.
         gemm(1024, 512, 512, "nt"), gemm(1024, 2048, 512, "nt"),
         gemm(512, 512, 1024, "tn"), gemm(128, 128, 64, "nt", batch=64),
+        # BERT-Medium for 4 x 128 tokens: gradients of weights, gradients of inputs, forward.
         gemm(512, 512, 512, "tn"), gemm(2048, 512, 512, "tn"), gemm(512, 2048, 512, "tn"),
         gemm(512, 512, 2048), gemm(512, 2048, 512), gemm(512, 512, 2048, "nt"),
         # The last layer of a language model with 33,278 words: gradient of the weight,

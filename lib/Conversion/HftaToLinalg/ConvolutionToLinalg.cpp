@@ -74,7 +74,8 @@ struct Correlation {
   Value kernel; ///< the kernel, [g, m, c, (k, r)…] or [g, c, m, (k, r)…]; g may
                 ///< be joined with the axis that follows
   bool inputsFirst;        ///< whether the kernel has the order [g, c, m, …]
-  bool spaceFirst = false; ///< whether its axes (k, r)… come before all others
+  bool spaceFirst = false; ///< whether its axes (k, r)… come before all others;
+                           ///< only without groups
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
