@@ -294,7 +294,12 @@ def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
     // ==>
     %c = hfta.sub %x, %mean {hfta.repeated} : …
     ```
+
+    With `spread-only`, only ops that read no tensor of their size are marked:
+    a comparison of positions with the index that each row chooses, for example.
   }];
+  let options = [Option<"spreadOnly", "spread-only", "bool", "false",
+                        "mark only ops that read no tensor of their size">];
 }
 
 def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
@@ -302,7 +307,8 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each contraction, convolution, pooling or reduction gets a kernel, a
     reduction together with the elementwise ops that feed it and have no other
-    use, most others with the elementwise ops that follow; the remaining
+    use and, if it is one of rows, with the reductions of the same rows that
+    these ops need, most others with the elementwise ops that follow; the remaining
     elementwise ops are grouped into chains, together with reductions over
     trailing axes that they use row by row, but not with a product of which all
     rows read the same large matrix. A large reduction over the batch and

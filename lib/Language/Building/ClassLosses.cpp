@@ -251,7 +251,7 @@ Loss language::buildNll(const ObjectiveOperands &operands,
 Loss language::buildCrossEntropy(const ObjectiveOperands &operands,
                                  const std::optional<RandomKeys> &keys) {
   ObjectiveTypes types = operands.getTypes();
-  Value scores = operands.tensors.create<LogSoftmaxOp>(
+  Value scores = operands.tensors.logSoftmax(
       operands.output, *findAxis(types.output, operands.arguments.getAxis()));
   return ClassLoss(operands).build(
       scores, classifyClassesOrProbabilities(operands.arguments, types), keys);
@@ -298,8 +298,7 @@ static Chosen chooseClasses(const ObjectiveOperands &operands) {
   int64_t axis = *findAxis(type, operands.arguments.getAxis());
   Value label = tensors.reshape(operands.label, without(type.getShape(), axis));
   Value chosen =
-      pick(tensors, tensors.create<LogSoftmaxOp>(operands.output, axis), label,
-           axis);
+      pick(tensors, tensors.logSoftmax(operands.output, axis), label, axis);
   return {chosen,
           tensors.cast(tensors.compare(ComparePredicate::not_equal, label,
                                        getIgnoredClass(operands.arguments)),
@@ -340,8 +339,7 @@ Loss language::buildDistillation(const ObjectiveOperands &operands,
       *findAxis(operands.getTypes().output, operands.arguments.getAxis());
   Value temperature = getNumberLike(operands, kTemperatureArgument, 1, output);
   auto soften = [&](Value scores) -> Value {
-    return tensors.create<LogSoftmaxOp>(
-        tensors.binary<DivOp>(scores, temperature), axis);
+    return tensors.logSoftmax(tensors.binary<DivOp>(scores, temperature), axis);
   };
   Value teacher = soften(tensors.create<StopGradientOp>(buildTarget(operands)));
   Value terms =

@@ -23,7 +23,7 @@ static Value buildSoftmax(BodyBuilder &body, BuiltinCall &call) {
   int64_t axis = call.getAxis("axis", getTensorType(x).getRank(), -1);
   if (call.hasFailed())
     return nullptr;
-  return body.getTensors().create<OpTy>(x, axis);
+  return body.getTensors().create<OpTy>(x, axis)->getResult(0);
 }
 
 /// Builds the value x where x > 0, else slope * x.

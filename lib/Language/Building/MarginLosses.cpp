@@ -262,7 +262,7 @@ Loss language::buildInfoNce(const ObjectiveOperands &operands,
   Value own = tensors.create<IotaOp>(ArrayRef<int64_t>(samples), 0,
                                      tensors.getBuilder().getI64Type());
   auto score = [&](int64_t axis) {
-    return pick(tensors, tensors.create<LogSoftmaxOp>(scores, axis), own, 1);
+    return pick(tensors, tensors.logSoftmax(scores, axis), own, 1);
   };
   Value sum = tensors.binary<AddOp>(score(1), score(0));
   return countAll(tensors, tensors.binary<MulOp>(sum, -0.5));
@@ -285,7 +285,7 @@ static Value findOwn(TensorBuilder &tensors, Value within, Value across) {
   Value own = tensors.binary<AddOp>(
       tensors.create<IotaOp>(ArrayRef<int64_t>(samples), 0, i64),
       static_cast<double>(samples));
-  return pick(tensors, tensors.create<LogSoftmaxOp>(scores, 1), own, 1);
+  return pick(tensors, tensors.logSoftmax(scores, 1), own, 1);
 }
 
 Loss language::buildNtXent(const ObjectiveOperands &operands,

@@ -307,7 +307,7 @@ static MetricValues buildPerplexity(const ObjectiveOperands &operands) {
   TensorBuilder &tensors = operands.tensors;
   int64_t axis =
       *findAxis(operands.getTypes().output, operands.arguments.getAxis());
-  Value logarithms = tensors.create<LogSoftmaxOp>(operands.output, axis);
+  Value logarithms = tensors.logSoftmax(operands.output, axis);
   return {tensors.unary<NegOp>(
       pick(tensors, logarithms, buildClasses(operands), axis))};
 }

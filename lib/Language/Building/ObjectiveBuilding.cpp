@@ -156,6 +156,18 @@ Value language::findLargest(TensorBuilder &tensors, Value values, int64_t axis,
 Value language::pick(TensorBuilder &tensors, Value values, Value chosen,
                      int64_t axis) {
   ArrayRef<int64_t> shape = getShape(values);
+  Type i32 = tensors.getBuilder().getI32Type();
+  if (getElementType(chosen) != i32 && shape[axis] <= INT32_MAX) {
+    // Comparisons of 32 bits take half of the time. Indices that aren't on the
+    // axis must not become others that are.
+    Value isInside = tensors.binary<AndOp>(
+        tensors.compare(ComparePredicate::less_equal,
+                        tensors.splatLike(chosen, 0), chosen),
+        tensors.compare(ComparePredicate::less, chosen,
+                        static_cast<double>(shape[axis])));
+    chosen = tensors.cast(
+        tensors.select(isInside, chosen, tensors.splatLike(chosen, -1)), i32);
+  }
   Value isChosen = tensors.compare(
       ComparePredicate::equal,
       tensors.create<IotaOp>(shape, axis, getElementType(chosen)),

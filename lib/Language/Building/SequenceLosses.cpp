@@ -106,7 +106,7 @@ Loss language::buildCtc(const ObjectiveOperands &operands,
   const ObjectiveArguments &arguments = operands.arguments;
   CtcShape shape(arguments, operands.getTypes());
   Type index = tensors.getBuilder().getI64Type();
-  Value scores = tensors.create<LogSoftmaxOp>(operands.output, shape.axis);
+  Value scores = tensors.logSoftmax(operands.output, shape.axis);
   if (shape.axis == 1)
     scores = tensors.transpose(scores, {0, 2, 1});
   Value label = tensors.reshape(tensors.cast(operands.label, index),

@@ -41,6 +41,10 @@ public:
     return OpTy::create(builder, loc, x, splatLike(x, number));
   }
 
+  /// Builds the logarithms of the softmax of `x` along an axis.
+  Value logSoftmax(Value x, int64_t axis) {
+    return create<LogSoftmaxOp>(x, axis).getResult();
+  }
   Value splat(ArrayRef<int64_t> shape, Type elementType, double number);
   /// Makes a constant of rank 1.
   Value list(ArrayRef<double> numbers, FloatType elementType);

@@ -188,9 +188,10 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
 }
 
 /// Returns the shape of the elements over which a kernel loops: those of the
-/// results of an elementwise root, or of the input of part sums or of a
-/// reduction of rows that threads share. Returns an empty shape for other
-/// roots, such as reductions whose terms aren't the kernel's elements.
+/// results of an elementwise root, or of the input of part sums. For a
+/// reduction of rows these are the input's if threads share rows, else the
+/// rows themselves. Returns an empty shape for other roots, such as reductions
+/// whose terms aren't the kernel's elements.
 ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   if (isElementwise(root))
     return getResultShape(root);
@@ -198,6 +199,9 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
     return parts.getInput().getType().getShape();
   if (policy.threadsShareRows && areRowsStorable(root))
     return cast<ReduceOp>(root).getInput().getType().getShape();
+  if (!policy.threadsShareRows && isa<ReduceOp>(root) &&
+      isOfRows(root, getResultShape(root)))
+    return getResultShape(root);
   return {};
 }
 

@@ -135,3 +135,46 @@ func.func @stack_in_another_order(%x: tensor<4xf32, #hfta.copies<2>>) -> tensor<
   %2 = hfta.stack %1, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
   return %2 : tensor<4xf32, #hfta.copies<2>>
 }
+
+// A row that is zero but at the index that it chooses adds up to that element,
+// and to zero if the index is none of the row. Adding zero turns -0 into 0.
+// CHECK-LABEL: func.func @sum_of_chosen(
+// CHECK-SAME: %[[I:[a-z0-9]+]]: tensor<4xi32>, %[[G:[a-z0-9]+]]: tensor<4xf32, #hfta.copies<2>>
+func.func @sum_of_chosen(%i: tensor<4xi32>, %g: tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  // CHECK-DAG: %[[ZERO:.*]] = hfta.constant dense<0> : tensor<4xi32>
+  // CHECK-DAG: %[[SIZE:.*]] = hfta.constant dense<9> : tensor<4xi32>
+  // CHECK-DAG: %[[NONE:.*]] = hfta.constant dense<0.000000e+00> : tensor<4xf32>
+  // CHECK-DAG: %[[LOW:.*]] = hfta.compare greater_equal, %[[I]], %[[ZERO]]
+  // CHECK-DAG: %[[HIGH:.*]] = hfta.compare less, %[[I]], %[[SIZE]]
+  // CHECK-DAG: %[[INSIDE:.*]] = hfta.and %[[LOW]], %[[HIGH]]
+  // CHECK-DAG: %[[SUM:.*]] = hfta.add %[[G]], %[[NONE]]
+  // CHECK: %[[R:.*]] = hfta.select %[[INSIDE]], %[[SUM]], %[[NONE]]
+  // CHECK-NEXT: return %[[R]]
+  %position = hfta.iota [4, 9] along 1 : i32
+  %index = hfta.broadcast %i to [4, 9] along [0] : tensor<4xi32>
+  %chosen = hfta.compare equal, %position, %index : tensor<4x9xi32>, tensor<4x9xi32>
+  %values = hfta.broadcast %g to [4, 9] along [0] : tensor<4xf32, #hfta.copies<2>>
+  %zero = hfta.constant dense<0.0> : tensor<4x9xf32>
+  %placed = hfta.select %chosen, %values, %zero : tensor<4x9xi1>, tensor<4x9xf32, #hfta.copies<2>>, tensor<4x9xf32>
+  %sum = hfta.reduce sum %placed over [1] : tensor<4x9xf32, #hfta.copies<2>>
+  return %sum : tensor<4xf32, #hfta.copies<2>>
+}
+
+// Sums along another axis, of other elements, or of elements that aren't one
+// value for the row, stay.
+// CHECK-LABEL: func.func @sums_of_others(
+func.func @sums_of_others(%i: tensor<4xi32>, %g: tensor<4xf32>, %x: tensor<4x9xf32>, %one: tensor<4x9xf32>) -> (tensor<9xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-COUNT-3: hfta.reduce sum
+  %position = hfta.iota [4, 9] along 1 : i32
+  %index = hfta.broadcast %i to [4, 9] along [0] : tensor<4xi32>
+  %chosen = hfta.compare equal, %position, %index : tensor<4x9xi32>, tensor<4x9xi32>
+  %values = hfta.broadcast %g to [4, 9] along [0] : tensor<4xf32>
+  %zero = hfta.constant dense<0.0> : tensor<4x9xf32>
+  %placed = hfta.select %chosen, %values, %zero : tensor<4x9xi1>, tensor<4x9xf32>, tensor<4x9xf32>
+  %0 = hfta.reduce sum %placed over [0] : tensor<4x9xf32>
+  %ones = hfta.select %chosen, %values, %one : tensor<4x9xi1>, tensor<4x9xf32>, tensor<4x9xf32>
+  %1 = hfta.reduce sum %ones over [1] : tensor<4x9xf32>
+  %own = hfta.select %chosen, %x, %zero : tensor<4x9xi1>, tensor<4x9xf32>, tensor<4x9xf32>
+  %2 = hfta.reduce sum %own over [1] : tensor<4x9xf32>
+  return %0, %1, %2 : tensor<9xf32>, tensor<4xf32>, tensor<4xf32>
+}

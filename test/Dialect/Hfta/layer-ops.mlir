@@ -70,7 +70,7 @@ func.func @softmax(%x: tensor<64x10xf32>) -> tensor<64x10xf32> {
   // CHECK: hfta.softmax %{{.*}} along 1 : tensor<64x10xf32>
   %0 = hfta.softmax %x along 1 : tensor<64x10xf32>
   // CHECK: hfta.log_softmax %{{.*}} along 0 : tensor<64x10xf32>
-  %1 = hfta.log_softmax %0 along 0 : tensor<64x10xf32>
+  %1:3 = hfta.log_softmax %0 along 0 : tensor<64x10xf32>
   return %1 : tensor<64x10xf32>
 }
 

@@ -12,8 +12,9 @@
 // CHECK-DAG: hfta.variable @"hfta.gradient/w" {block = 0 : i64
 // CHECK-DAG: hfta.variable @"hfta.gradient/bias" {block = 1 : i64
 // CHECK: hfta.variable @"hfta.cut/0" {block = 0 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @"hfta.saved/1" {block = 1 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @"hfta.cut/2" {block = 1 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.saved/1" {block = 1 : i64, role = #hfta.role<saved>} : tensor<4xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.saved/2" {block = 1 : i64, role = #hfta.role<saved>} : tensor<4xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.cut/3" {block = 1 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
 // CHECK-DAG: hfta.variable @"hfta.velocity/w" {block = 0 : i64
 // CHECK-DAG: hfta.variable @"hfta.velocity/bias" {block = 1 : i64
 
@@ -26,12 +27,12 @@
 // CHECK-DAG: hfta.read @bias
 // CHECK: hfta.write %{{.*}}, @hfta.loss
 // CHECK-LABEL: func.func @"task/backward.0"
-// CHECK: hfta.read @"hfta.cut/2"
+// CHECK: hfta.read @"hfta.cut/3"
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/w"
 // CHECK-NEXT: hfta.layer other @w
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func @"task/backward.1"
-// CHECK: hfta.write %{{.*}}, @"hfta.cut/2"
+// CHECK: hfta.write %{{.*}}, @"hfta.cut/3"
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/bias"
 // CHECK-LABEL: func.func @"task/update.0"
 // CHECK: hfta.write %{{.*}}, @w
@@ -74,8 +75,8 @@ module attributes {hfta.job = #job} {
       %0 = hfta.mul %x, %wb : tensor<4x3xf32>, tensor<4x3xf32, #hfta.copies<2>>
       %1 = hfta.tanh %0 : tensor<4x3xf32, #hfta.copies<2>> loc("hidden")
       %2 = hfta.add %1, %bb : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
-      %3 = hfta.log_softmax %2 along 1 : tensor<4x3xf32, #hfta.copies<2>>
-      return %3 : tensor<4x3xf32, #hfta.copies<2>>
+      %3:3 = hfta.log_softmax %2 along 1 : tensor<4x3xf32, #hfta.copies<2>>
+      return %3#0 : tensor<4x3xf32, #hfta.copies<2>>
     }
     func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
       return %x : tensor<4x3xf32>

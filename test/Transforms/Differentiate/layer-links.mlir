@@ -142,7 +142,7 @@ module attributes {hfta.job = #job} {
       return %x, %i : tensor<4x6xf32>, tensor<4xi64>
     }
     func.func @objective(%y: tensor<4x2xf32, #hfta.copies<2>>, %x: tensor<4x6xf32>, %i: tensor<4xi64>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) {
-      %l = hfta.log_softmax %y along 1 : tensor<4x2xf32, #hfta.copies<2>>
+      %l, %m, %s = hfta.log_softmax %y along 1 : tensor<4x2xf32, #hfta.copies<2>>
       %0 = hfta.reduce max %l over [1] : tensor<4x2xf32, #hfta.copies<2>>
       %1 = hfta.constant dense<1.0> : tensor<4xf32>
       return %0, %1 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>

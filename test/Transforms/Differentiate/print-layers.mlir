@@ -44,7 +44,7 @@ module attributes {hfta.job = #job} {
       return %x : tensor<4x1x4xf32>
     }
     func.func @objective(%y: tensor<4x2xf32>, %x: tensor<4x1x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-      %l = hfta.log_softmax %y along 1 : tensor<4x2xf32>
+      %l, %m, %s = hfta.log_softmax %y along 1 : tensor<4x2xf32>
       %0 = hfta.reduce max %l over [1] : tensor<4x2xf32>
       %1 = hfta.constant dense<1.0> : tensor<4xf32>
       return %0, %1 : tensor<4xf32>, tensor<4xf32>

@@ -232,3 +232,28 @@ func.func @alone() attributes {hfta.task = #hfta.task<update, 7>} {
   hfta.write %0, @inverses : tensor<2x3xf32>
   return
 }
+
+// A sum of rows takes along the reductions of the same rows that its terms
+// need: the kernel goes through a row several times while it is in the cache.
+hfta.variable @scores {role = #hfta.role<saved>} : tensor<16x8xf32>
+hfta.variable @row_sums {role = #hfta.role<result>} : tensor<16xf32>
+hfta.variable @maxima {role = #hfta.role<saved>} : tensor<16xf32>
+// CHECK-LABEL: func.func @rows_of_a_sum(
+// CHECK: %[[X:.*]] = hfta.read @scores
+// CHECK: %[[K:.*]]:2 = hfta.kernel "reduce"(%[[X]]) : {{.*}} -> (tensor<16xf32>, tensor<16xf32>)
+// CHECK: hfta.reduce max
+// CHECK: hfta.sub
+// CHECK: hfta.reduce sum
+// CHECK: hfta.yield
+// CHECK-NOT: hfta.kernel
+// CHECK: return
+func.func @rows_of_a_sum() attributes {hfta.task = #hfta.task<forward, 7>} {
+  %x = hfta.read @scores : tensor<16x8xf32>
+  %max = hfta.reduce max %x over [1] : tensor<16x8xf32>
+  %spread = hfta.broadcast %max to [16, 8] along [0] : tensor<16xf32>
+  %shifted = hfta.sub %x, %spread : tensor<16x8xf32>, tensor<16x8xf32>
+  %sum = hfta.reduce sum %shifted over [1] : tensor<16x8xf32>
+  hfta.write %max, @maxima : tensor<16xf32>
+  hfta.write %sum, @row_sums : tensor<16xf32>
+  return
+}

@@ -16,20 +16,21 @@ func.func @softmax(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %0 : tensor<6x4xf32>
 }
 
-// The maximum and the sum's logarithm are subtracted one after the other.
+// The maximum and the sum's logarithm are subtracted one after the other. They
+// are results, too.
 // CHECK-LABEL: func.func @log_softmax(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x4xf32, #hfta.copies<2>>
-func.func @log_softmax(%x: tensor<6x4xf32, #hfta.copies<2>>) -> tensor<6x4xf32, #hfta.copies<2>> {
-  // CHECK: hfta.reduce max %[[X]] over [0]
+func.func @log_softmax(%x: tensor<6x4xf32, #hfta.copies<2>>) -> (tensor<6x4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>) {
+  // CHECK: %[[M:.*]] = hfta.reduce max %[[X]] over [0]
   // CHECK: %[[D:.*]] = hfta.sub %[[X]]
   // CHECK: %[[E:.*]] = hfta.exp %[[D]]
   // CHECK: %[[S:.*]] = hfta.reduce sum %[[E]] over [0]
   // CHECK: %[[L:.*]] = hfta.log %[[S]]
   // CHECK: %[[LB:.*]] = hfta.broadcast %[[L]] to [6, 4] along [1]
   // CHECK: %[[R:.*]] = hfta.sub %[[D]], %[[LB]]
-  // CHECK: return %[[R]]
-  %0 = hfta.log_softmax %x along 0 : tensor<6x4xf32, #hfta.copies<2>>
-  return %0 : tensor<6x4xf32, #hfta.copies<2>>
+  // CHECK: return %[[R]], %[[M]], %[[L]]
+  %0, %1, %2 = hfta.log_softmax %x along 0 : tensor<6x4xf32, #hfta.copies<2>>
+  return %0, %1, %2 : tensor<6x4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
 }
 
 // CHECK-LABEL: func.func @cumulative_sum(

@@ -15,17 +15,12 @@ using namespace mlir::hfta;
 // Softmax
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-static Expression subtractMaximum(OpTy op, OpBuilder &builder) {
-  Expression input(builder, op.getLoc(), op.getInput());
-  int64_t axis = op.getAxis();
-  Expression maximum = input.reduce(ReduceKind::max, axis);
-  return input - maximum.repeat(input.getShape(), axis);
-}
-
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   int64_t axis = getAxis();
-  Expression power = subtractMaximum(*this, builder).apply<ExpOp>();
+  Expression input(builder, getLoc(), getInput());
+  Expression maximum = input.reduce(ReduceKind::max, axis);
+  Expression power =
+      (input - maximum.repeat(input.getShape(), axis)).apply<ExpOp>();
   // One division per row and a product per element are far cheaper than a
   // division per element.
   Expression inverse = 1.0 / power.sum(axis);
@@ -35,10 +30,13 @@ SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
 
 SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &builder) {
   int64_t axis = getAxis();
-  Expression shifted = subtractMaximum(*this, builder);
-  Expression logarithm = shifted.apply<ExpOp>().sum(axis).apply<LogOp>();
-  return giveResults(*this, builder,
-                     {shifted - logarithm.repeat(shifted.getShape(), axis)});
+  Expression input(builder, getLoc(), getInput());
+  Expression maximum = input.reduce(ReduceKind::max, axis);
+  Expression shifted = input - maximum.repeat(input.getShape(), axis);
+  Expression logSum = shifted.apply<ExpOp>().sum(axis).apply<LogOp>();
+  return giveResults(
+      *this, builder,
+      {shifted - logSum.repeat(input.getShape(), axis), maximum, logSum});
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,8 +4,11 @@
 // shared value stays shared, an arrayed one stays arrayed.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -121,6 +124,57 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getAxes().empty() ? OpFoldResult(getInput()) : OpFoldResult();
+}
+
+/// If `value` is a broadcast that repeats a value along one axis alone, returns
+/// this value; otherwise an empty expression.
+static Expression getRepeated(OpBuilder &builder, Value value, int64_t axis) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  if (!broadcast ||
+      broadcast.getDimensions() !=
+          ArrayRef(getOtherAxes(broadcast.getType().getRank(), {axis})))
+    return {};
+  return {builder, value.getLoc(), broadcast.getInput()};
+}
+
+namespace {
+/// Replaces the sum of a row that is zero but at one index by that element. It
+/// is what a row of the gradient of an element that an index chose adds up to.
+/// The zeros turn -0 into 0.
+struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReduceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto select = op.getInput().getDefiningOp<SelectOp>();
+    auto compare =
+        select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
+    if (op.getKind() != ReduceKind::sum || op.getAxes().size() != 1 ||
+        !compare || compare.getPredicate() != ComparePredicate::equal)
+      return failure();
+    int64_t axis = op.getAxes().front();
+    auto position = compare.getLhs().getDefiningOp<IotaOp>();
+    Expression index = getRepeated(rewriter, compare.getRhs(), axis);
+    Expression value = getRepeated(rewriter, select.getOnTrue(), axis);
+    if (!position || static_cast<int64_t>(position.getAxis()) != axis ||
+        index.isNull() || value.isNull() ||
+        index.getElementType().getIntOrFloatBitWidth() < 32 ||
+        !(matchPattern(select.getOnFalse(), m_Zero()) ||
+          matchPattern(select.getOnFalse(), m_AnyZeroFloat())))
+      return failure();
+    double size = static_cast<double>(op.getInput().getType().getDimSize(axis));
+    Expression isInside =
+        index.compare(ComparePredicate::greater_equal, 0.0)
+            .apply<AndOp>(index.compare(ComparePredicate::less, size));
+    rewriter.replaceOp(op, Value(isInside.select(value + 0.0, 0.0)));
+    return success();
+  }
+};
+} // namespace
+
+void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
+  patterns.add<FoldSumOfChosen>(context);
 }
 
 //===----------------------------------------------------------------------===//

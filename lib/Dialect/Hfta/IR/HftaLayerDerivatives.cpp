@@ -115,12 +115,17 @@ HFTA_DEFINE_BACKWARD(SoftmaxOp) {
   backward.set(0, (gradient - mean.repeat(result.getShape(), axis)) * result);
 }
 
+/// The maximum and the logarithm of the sum have no gradient of their own.
 HFTA_DEFINE_BACKWARD(LogSoftmaxOp) {
   if (!backward.wants(0))
     return;
-  Expression result = backward.result(), gradient = backward.gradient();
+  Expression input = backward.operand(0), gradient = backward.gradient();
+  ArrayRef<int64_t> shape = input.getShape();
   int64_t axis = op.getAxis();
-  Expression total = gradient.sum(axis).repeat(result.getShape(), axis);
+  Expression result = input -
+                      backward.wrap(op.getMaximum()).repeat(shape, axis) -
+                      backward.wrap(op.getLogSum()).repeat(shape, axis);
+  Expression total = gradient.sum(axis).repeat(shape, axis);
   backward.set(0, gradient - result.apply<ExpOp>() * total);
 }
 

@@ -334,7 +334,16 @@ LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location> location,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
-  return inferSoftmax(location, adaptor.getInput(), adaptor.getAxis(), types);
+  if (failed(
+          inferSoftmax(location, adaptor.getInput(), adaptor.getAxis(), types)))
+    return failure();
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  SmallVector<int64_t> shape(input.getShape());
+  shape.erase(shape.begin() + adaptor.getAxis());
+  types.append(2,
+               withCopies(RankedTensorType::get(shape, input.getElementType()),
+                          getCopies(input)));
+  return success();
 }
 
 LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *,

@@ -181,14 +181,26 @@ class Hfta_SoftmaxLikeOp<string mnemonic, string formula>
         Hfta_SumTrait,
         DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>], ["getFlops"]> {
   let summary = formula # " along an axis";
-  let description = "Example: `%1 = hfta." # mnemonic #
-                    " %0 along 1 : tensor<64x10xf32>`";
   let arguments = (ins Hfta_FloatTensor:$input, I64Attr:$axis);
   let results = (outs Hfta_FloatTensor:$result);
   let assemblyFormat = "$input `along` $axis attr-dict `:` type($input)";
 }
-def Hfta_SoftmaxOp : Hfta_SoftmaxLikeOp<"softmax", "e^(x - max) / sum">;
-def Hfta_LogSoftmaxOp : Hfta_SoftmaxLikeOp<"log_softmax", "x - log(sum(e^x))">;
+
+def Hfta_SoftmaxOp : Hfta_SoftmaxLikeOp<"softmax", "e^(x - max) / sum"> {
+  let description = "Example: `%1 = hfta.softmax %0 along 1 : tensor<64x10xf32>`";
+}
+
+def Hfta_LogSoftmaxOp : Hfta_SoftmaxLikeOp<"log_softmax", "x - log(sum(e^x))"> {
+  let description = [{
+    Computes (x - m) - s, where `maximum` m is the largest x along the axis and
+    `log_sum` s is log(sum(e^(x - m))); both lack the axis. The derivative
+    computes the result again from them and the input, so that the result of a
+    model with very many classes isn't stored if its loss needs few elements.
+    Example: `%1, %m, %s = hfta.log_softmax %0 along 1 : tensor<64x10xf32>`
+  }];
+  let results = (outs Hfta_FloatTensor:$result, Hfta_FloatTensor:$maximum,
+                      Hfta_FloatTensor:$log_sum);
+}
 
 def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
     Hfta_SumTrait,

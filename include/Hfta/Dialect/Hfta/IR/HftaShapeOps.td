@@ -122,6 +122,7 @@ def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [Hfta_SumTrait], ["getFlops"
   let results = (outs Hfta_Tensor:$result);
   let assemblyFormat = "$kind $input `over` $axes attr-dict `:` type($input)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Hfta_CumulativeSumOp : Hfta_DifferentiableOp<"cumulative_sum", [

@@ -1,4 +1,12 @@
 // RUN: hfta-opt %s -hfta-repeat-cheap-ops | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-repeat-cheap-ops=spread-only | FileCheck %s --check-prefix=SPREAD
+
+// With `spread-only`, only the comparison of positions in @path is marked.
+// SPREAD-NOT: hfta.repeated
+// SPREAD-LABEL: func.func @path(
+// SPREAD: hfta.iota
+// SPREAD: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
+// SPREAD-NOT: hfta.repeated
 
 // A value that a sum and an elementwise op compute from a tensor that is in
 // memory anyway, and from a much smaller one, is computed by both.

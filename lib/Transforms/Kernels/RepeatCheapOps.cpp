@@ -120,6 +120,10 @@ static bool follow(Operation *op, const llvm::StringSet<> &written,
   return true;
 }
 
+static void mark(Operation *op) {
+  op->setAttr(HftaDialect::kRepeatedAttrName, UnitAttr::get(op->getContext()));
+}
+
 /// Marks an op as recomputed if that is worthwhile, together with the ops
 /// before it that only it needs.
 static void markWhereWorth(Operation *op, const llvm::StringSet<> &written) {
@@ -128,8 +132,21 @@ static void markWhereWorth(Operation *op, const llvm::StringSet<> &written) {
   CheapPath path = {countBits(op->getResult(0)), {}, Value(), 0};
   if (follow(op, written, path) && haveUsersRoom(op, !path.read))
     for (Operation *marked : path.ops)
-      marked->setAttr(HftaDialect::kRepeatedAttrName,
-                      UnitAttr::get(op->getContext()));
+      mark(marked);
+}
+
+/// Marks an op as recomputed if it is computed from small tensors and positions
+/// alone. Random numbers are cheaper to read.
+static void markWhereSpread(Operation *op, const llvm::StringSet<> &written) {
+  if (op->getNumResults() != 1 || !isCheap(op) || isRepeated(op) ||
+      !haveUsersRoom(op, /*readsLittle=*/true))
+    return;
+  if (llvm::all_of(op->getOperands(), [&](Value operand) {
+        Operation *source = operand.getDefiningOp();
+        return source && !isa<RandomUniformOp>(source) &&
+               isSpread(operand, countBits(op->getResult(0)), written);
+      }))
+    mark(op);
 }
 
 namespace {
@@ -141,7 +158,12 @@ struct RepeatCheapOpsPass
     getOperation()->walk([&](func::FuncOp task) {
       llvm::StringSet<> written;
       task.walk([&](WriteOp write) { written.insert(write.getVariable()); });
-      task.walk([&](Operation *op) { markWhereWorth(op, written); });
+      task.walk([&](Operation *op) {
+        if (spreadOnly)
+          markWhereSpread(op, written);
+        else
+          markWhereWorth(op, written);
+      });
     });
   }
 };
