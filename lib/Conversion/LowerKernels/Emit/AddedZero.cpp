@@ -32,9 +32,7 @@ static Value getSummand(linalg::GenericOp op) {
   return op.getDpsInputs().front();
 }
 
-/// Returns whether an op adds up products: each term is added to the sum so far
-/// by one multiply-add.
-static bool addsProducts(linalg::GenericOp op) {
+bool hfta::addsProducts(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return false;
   auto term =

@@ -1,6 +1,7 @@
 //===- JoinAxes.cpp - Loops over several axes as one ----------------------===//
 
 #include "Emit/JoinAxes.h"
+#include "Plan/Access.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -138,6 +139,8 @@ linalg::GenericOp AxisJoiner::join(RewriterBase &rewriter) {
     auto axis = cast<AffineDimExpr>(newAxis[index.getDim()]);
     index.setDim(axis.getPosition());
   });
+  if (Attribute inputs = op->getAttr(kEpilogueInputsAttrName))
+    joined->setAttr(kEpilogueInputsAttrName, inputs);
   rewriter.eraseOp(op);
   return joined;
 }

@@ -1,6 +1,7 @@
 //===- KernelsToLoops.cpp - Linalg ops on memory to loops over vectors ----===//
 
 #include "Emit/AddedZero.h"
+#include "Emit/Epilogue.h"
 #include "Emit/JoinAxes.h"
 #include "Emit/LoopEmitter.h"
 #include "Emit/RowReduction.h"
@@ -147,8 +148,78 @@ static bool eraseUnread(RewriterBase &rewriter, linalg::LinalgOp op) {
   return true;
 }
 
-static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
-                                  const TargetModel &target) {
+namespace {
+/// Lowers the structured ops of a kernel to loops, from the last to the first.
+class LoopLowering {
+public:
+  LoopLowering(RewriterBase &rewriter, const TargetModel &target)
+      : rewriter(rewriter), target(target) {}
+
+  LogicalResult lower(linalg::LinalgOp op);
+
+private:
+  LogicalResult lowerGeneric(linalg::GenericOp op);
+  bool emitLoops(linalg::GenericOp op, MutableArrayRef<Value> initial,
+                 std::optional<unsigned> packed, bool addsZero,
+                 linalg::GenericOp epilogue);
+
+  RewriterBase &rewriter;
+  const TargetModel &target;
+  /// Elementwise ops that aren't lowered yet, by the product before each of
+  /// them, which may compute them from its registers.
+  llvm::SmallDenseMap<Operation *, linalg::GenericOp> epilogues;
+};
+} // namespace
+
+/// Plans and emits the loops of an op. Returns whether they compute the
+/// epilogue, too: they do if each sum is stored only once, and begins with a
+/// number.
+bool LoopLowering::emitLoops(linalg::GenericOp op,
+                             MutableArrayRef<Value> initial,
+                             std::optional<unsigned> packed, bool addsZero,
+                             linalg::GenericOp epilogue) {
+  LoopPlan plan = planBlocks(rewriter, op, initial, target, packed);
+  plan.addsZero = addsZero;
+  if (plan.sharesWindows)
+    op->getParentOfType<func::FuncOp>()->setAttr(
+        "passthrough", rewriter.getStrArrayAttr({kSharesWindowsAttrName}));
+  numberSum(op, getAddressOrder(op, plan.reductions, /*lanes=*/1,
+                                /*vectors=*/1));
+  LoopEmitter emitter(rewriter, op, plan, initial, target);
+  bool computes = epilogue && plan.blocks.empty() && initial.front();
+  if (computes)
+    computes = emitter.takeEpilogue(epilogue);
+  emitter.emit();
+  return computes;
+}
+
+LogicalResult LoopLowering::lowerGeneric(linalg::GenericOp op) {
+  linalg::GenericOp epilogue;
+  if (auto found = epilogues.find(op); found != epilogues.end()) {
+    epilogue = found->second;
+    // Another op may get the address of one that is erased.
+    epilogues.erase(found);
+    op = addEpilogueInputs(rewriter, op, epilogue);
+  }
+  bool addsZero = op->hasAttr(kAddsZeroAttrName);
+  SmallVector<Value> initial = takeInitialValues(rewriter, op);
+  std::optional<unsigned> packed = packDirectly(rewriter, op, initial, target);
+  if (!packed)
+    op = joinAxes(rewriter, op);
+  bool computes = false;
+  if (packed || (!emitTranspose(rewriter, op, target) &&
+                 !emitRowReduction(rewriter, op, initial, target)))
+    computes = emitLoops(op, initial, packed, addsZero, epilogue);
+  rewriter.eraseOp(op);
+  if (!epilogue)
+    return success();
+  if (!computes)
+    return lower(cast<linalg::LinalgOp>(epilogue.getOperation()));
+  rewriter.eraseOp(epilogue);
+  return success();
+}
+
+LogicalResult LoopLowering::lower(linalg::LinalgOp op) {
   if (eraseUnread(rewriter, op))
     return success();
   rewriter.setInsertionPoint(op);
@@ -161,25 +232,11 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
   }
   if (moveAddedZero(rewriter, generic))
     return success();
-  bool addsZero = generic->hasAttr(kAddsZeroAttrName);
-  SmallVector<Value> initial = takeInitialValues(rewriter, generic);
-  std::optional<unsigned> packed =
-      packDirectly(rewriter, generic, initial, target);
-  if (!packed)
-    generic = joinAxes(rewriter, generic);
-  if (packed || (!emitTranspose(rewriter, generic, target) &&
-                 !emitRowReduction(rewriter, generic, initial, target))) {
-    LoopPlan plan = planBlocks(rewriter, generic, initial, target, packed);
-    plan.addsZero = addsZero;
-    if (plan.sharesWindows)
-      generic->getParentOfType<func::FuncOp>()->setAttr(
-          "passthrough", rewriter.getStrArrayAttr({kSharesWindowsAttrName}));
-    numberSum(generic, getAddressOrder(generic, plan.reductions, /*lanes=*/1,
-                                       /*vectors=*/1));
-    LoopEmitter(rewriter, generic, plan, initial, target).emit();
+  if (linalg::GenericOp product = findProductOfEpilogue(generic)) {
+    epilogues[product] = generic;
+    return success();
   }
-  rewriter.eraseOp(generic);
-  return success();
+  return lowerGeneric(generic);
 }
 
 namespace {
@@ -201,8 +258,9 @@ struct KernelsToLoopsPass
         if (isa<linalg::FillOp>(op) == fills)
           ops.push_back(op);
       });
+      LoopLowering lowering(rewriter, target);
       for (linalg::LinalgOp op : llvm::reverse(ops)) {
-        if (succeeded(lowerToLoops(rewriter, op, target)))
+        if (succeeded(lowering.lower(op)))
           continue;
         op.emitOpError("has no lowering to loops");
         return signalPassFailure();

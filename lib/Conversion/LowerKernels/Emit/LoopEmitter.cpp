@@ -249,8 +249,30 @@ Value LoopEmitter::addZero(Value sum) {
   return arith::AddFOp::create(builder, op.getLoc(), sum, zero);
 }
 
+void LoopEmitter::storeEpilogue(const Piece &piece, Value sum) {
+  SmallVector<Value> arguments;
+  OpOperand *target = nullptr;
+  for (auto [operand, place] :
+       llvm::zip(epilogue->op->getOpOperands(), epilogue->places)) {
+    OpOperand *source = place ? &op->getOpOperand(*place) : nullptr;
+    if (epilogue->op.isDpsInit(&operand)) {
+      target = source;
+      arguments.emplace_back();
+    } else {
+      arguments.push_back(source ? load(*source, piece) : sum);
+    }
+  }
+  VectorBody body(builder, epilogue->op, plan.vectorAxis, piece.lanes);
+  storeTo(*target, piece, body.clone(arguments, {}).front());
+}
+
 void LoopEmitter::store(ArrayRef<Piece> pieces, ValueRange results) {
   for (const Piece &piece : pieces) {
+    if (epilogue) {
+      storeEpilogue(piece, results.front());
+      results = results.drop_front();
+      continue;
+    }
     for (OpOperand &output : op.getDpsInitsMutable()) {
       storeTo(output, piece, addZero(results.front()));
       results = results.drop_front();

@@ -4,6 +4,7 @@
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_LOOPEMITTER_H
 
 #include "Emit/AxisLoops.h"
+#include "Emit/Epilogue.h"
 #include "Emit/Panels.h"
 #include "Emit/Prefetch.h"
 #include "Plan/LoopPlan.h"
@@ -24,6 +25,14 @@ public:
       : builder(builder), op(op), plan(plan), initial(initial), target(target),
         loops(builder, op), prefetcher(builder, op, target),
         rowPanel(loops, plan, target) {}
+
+  /// Lets the result of an elementwise op, whose operands `addEpilogueInputs`
+  /// has added to the op, be stored instead of the sums. The plan must have no
+  /// blocks of terms. Returns false if vectors can't access its operands.
+  bool takeEpilogue(linalg::GenericOp of) {
+    epilogue = getEpilogue(op, of, plan.vectorAxis);
+    return epilogue.has_value();
+  }
 
   void emit();
 
@@ -93,6 +102,8 @@ private:
   SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
   void store(ArrayRef<Piece> pieces, ValueRange results);
   Value addZero(Value sum);
+  /// Applies the epilogue to a sum and stores its result.
+  void storeEpilogue(const Piece &piece, Value sum);
   /// Returns whether an operand is read from the panel.
   bool isPacked(OpOperand &operand) const {
     return panel && plan.packed == operand.getOperandNumber();
@@ -120,6 +131,7 @@ private:
   /// their order, the elements of a block of the vector axis.
   Value panel;
   RowPanel rowPanel;
+  std::optional<Epilogue> epilogue;
   /// Whether vectors are currently stored past the caches.
   bool streaming = false;
   /// A mask of the lanes that are stored; null: all lanes.

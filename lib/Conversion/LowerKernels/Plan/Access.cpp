@@ -72,6 +72,17 @@ bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis,
   });
 }
 
+unsigned hfta::countEpilogueInputs(linalg::GenericOp op) {
+  auto count = op->getAttrOfType<IntegerAttr>(kEpilogueInputsAttrName);
+  return count ? count.getInt() : 0;
+}
+
+bool hfta::isOfEpilogue(linalg::GenericOp op, OpOperand &operand) {
+  unsigned end = op.getNumDpsInputs();
+  unsigned number = operand.getOperandNumber();
+  return number < end && number + countEpilogueInputs(op) >= end;
+}
+
 int64_t hfta::getStoredElementBytes(Type type) {
   Type element = getElementTypeOrSelf(type);
   if (element.isIndex())

@@ -43,6 +43,16 @@ bool transposes(linalg::GenericOp op, std::optional<unsigned> axis,
 /// memory.
 int64_t getStoredElementBytes(Type type);
 
+/// The number of a product's last inputs that its body doesn't use: its
+/// epilogue's operands (Emit/Epilogue.h).
+inline constexpr llvm::StringLiteral kEpilogueInputsAttrName =
+    "hfta.epilogue_inputs";
+
+/// Returns the number of inputs that only an op's epilogue uses.
+unsigned countEpilogueInputs(linalg::GenericOp op);
+/// Returns whether only an op's epilogue uses an operand.
+bool isOfEpilogue(linalg::GenericOp op, OpOperand &operand);
+
 /// Returns the innermost reduction axis; nothing if the op isn't a sum.
 std::optional<unsigned> getInnermostReduction(linalg::GenericOp op);
 

@@ -225,6 +225,8 @@ double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
     if (kind != utils::IteratorType::parallel)
       terms *= static_cast<double>(size);
   for (OpOperand &operand : op->getOpOperands()) {
+    if (isOfEpilogue(op, operand))
+      continue;
     Access access = getAccess(operand, axis);
     if (!op.isDpsInit(&operand))
       cost += getReadCost(access, axis ? lanes : 1) * vectorsPerElement;
@@ -510,6 +512,8 @@ void LoopPlanner::chooseTile() {
   if (candidates.size() > Costs::kMaxRowAxes)
     candidates.erase(candidates.begin(), candidates.end() - Costs::kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
+    if (isOfEpilogue(op, *operand))
+      continue;
     Access access = getAccess(*operand, result.vectorAxis);
     Input input{
         {}, access.kind != Access::Uniform, getReadCost(access, lanes), {}};

@@ -123,7 +123,8 @@ static double getCrowding(ArrayRef<int64_t> strides, int64_t bytes,
 Footprint TermBlocker::getFootprint(OpOperand &operand,
                                     ArrayRef<int64_t> axes) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type || type.getRank() == 0 || type.getElementType().isIndex())
+  if (!type || type.getRank() == 0 || type.getElementType().isIndex() ||
+      isOfEpilogue(op, operand))
     return {};
   SmallVector<int64_t> first(axes.size(), 0), last;
   for (int64_t extent : axes)

@@ -47,12 +47,14 @@ func.func private @stored(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %out: memr
 #out = affine_map<(m, n, k) -> (m, n)>
 #all = affine_map<(m, n) -> (m, n)>
 
-// The sums stay apart if another op reads them, if -0 is added, which changes
-// nothing, or if the product, or an op between, reads the memory of the result.
+// The sums stay apart if another op reads them, or if the product, or an op
+// between, reads the memory of the result. Adding -0 changes nothing.
 // CHECK-LABEL: func.func private @read_twice(
 // CHECK: memref.alloc() : memref<6x8xf32>
 // CHECK-LABEL: func.func private @negative(
-// CHECK: memref.alloc() : memref<6x8xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: %[[SUMS:.*]]:6 = scf.for
+// CHECK: vector.store %[[SUMS]]#0
 // CHECK-LABEL: func.func private @in_place(
 // CHECK: memref.alloc() : memref<6x8xf32>
 // CHECK-LABEL: func.func private @gathered(

@@ -1,0 +1,150 @@
+// RUN: hfta-opt %s -hfta-set-target=options=cpu=x86-64-v3 -hfta-kernels-to-loops -hfta-verify-sum-order="erase-marks=true" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+#all = affine_map<(m, n) -> (m, n)>
+#column = affine_map<(m, n) -> (n)>
+
+// A bias and a residual are added, and a maximum taken, before sums are stored:
+// they need no memory of their own.
+// CHECK-LABEL: func.func private @bias(
+// CHECK-SAME: %[[BIAS:[^ ,:#]+]]: memref<8xf32>, %[[R:[^ ,:#]+]]: memref<6x8xf32>, %[[OUT:[^ ,:#]+]]: memref<4x6x8xf32>, %[[ITEM:[^ ,:#]+]]: index
+// CHECK-NOT: memref.alloc
+// CHECK: %[[PART:.*]] = memref.subview %[[OUT]][%[[ITEM]], 0, 0]
+// CHECK: %[[SUMS:.*]]:6 = scf.for
+// CHECK: %[[B:.*]] = vector.load %[[BIAS]][%c0] : memref<8xf32>, vector<8xf32>
+// CHECK: %[[FIRST:.*]] = vector.load %[[R]][%c0, %c0]
+// CHECK: %[[BIASED:.*]] = arith.addf %[[SUMS]]#0, %[[B]] : vector<8xf32>
+// CHECK: %[[SUM:.*]] = arith.addf %[[BIASED]], %[[FIRST]] : vector<8xf32>
+// CHECK: %[[MAX:.*]] = arith.maximumf %[[SUM]], %cst : vector<8xf32>
+// CHECK-NEXT: vector.store %[[MAX]], %[[PART]][%c0, %c0]
+// CHECK-COUNT-5: vector.store %{{.*}}, %[[PART]]
+// CHECK-NOT: vector.store
+// CHECK: return
+func.func private @bias(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %bias: memref<8xf32>, %residual: memref<6x8xf32>, %out: memref<4x6x8xf32>,
+                        %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 4 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<6x8xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<6x8xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<6x40xf32>, memref<40x8xf32>) outs(%sum : memref<6x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  %part = memref.subview %out[%item, 0, 0] [1, 6, 8] [1, 1, 1] : memref<4x6x8xf32> to memref<6x8xf32, strided<[8, 1], offset: ?>>
+  linalg.generic {indexing_maps = [#all, #column, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %bias, %residual : memref<6x8xf32>, memref<8xf32>, memref<6x8xf32>) outs(%part : memref<6x8xf32, strided<[8, 1], offset: ?>>) {
+  ^bb0(%a: f32, %b: f32, %r: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    %t = arith.addf %s, %r : f32
+    %u = arith.maximumf %t, %zero : f32
+    linalg.yield %u : f32
+  }
+  return
+}
+
+// -----
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+#all = affine_map<(m, n) -> (m, n)>
+#turned = affine_map<(m, n) -> (n, m)>
+
+// The sums stay apart if the result replaces what the product or the op reads,
+// if vectors would read scattered elements, or if the op is much code, which
+// each vector of a tile would repeat.
+// CHECK-LABEL: func.func private @over_factor(
+// CHECK: memref.alloc() : memref<8x8xf32>
+// CHECK-LABEL: func.func private @over_residual(
+// CHECK: memref.alloc() : memref<8x8xf32>
+// CHECK-LABEL: func.func private @turned(
+// CHECK: memref.alloc() : memref<8x8xf32>
+// CHECK-LABEL: func.func private @costly(
+// CHECK: memref.alloc() : memref<8x8xf32>
+func.func private @over_factor(%x: memref<8x8xf32>, %w: memref<8x8xf32>, %bias: memref<8x8xf32>,
+                               %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<8x8xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<8x8xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<8x8xf32>, memref<8x8xf32>) outs(%sum : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %bias : memref<8x8xf32>, memref<8x8xf32>) outs(%x : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+func.func private @over_residual(%x: memref<8x8xf32>, %w: memref<8x8xf32>, %bias: memref<8x8xf32>,
+                                 %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<8x8xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<8x8xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<8x8xf32>, memref<8x8xf32>) outs(%sum : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %bias : memref<8x8xf32>, memref<8x8xf32>) outs(%bias : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+func.func private @turned(%x: memref<8x8xf32>, %w: memref<8x8xf32>, %bias: memref<8x8xf32>, %out: memref<8x8xf32>,
+                          %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<8x8xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<8x8xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<8x8xf32>, memref<8x8xf32>) outs(%sum : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #turned, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %bias : memref<8x8xf32>, memref<8x8xf32>) outs(%out : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+func.func private @costly(%x: memref<8x8xf32>, %w: memref<8x8xf32>, %out: memref<8x8xf32>,
+                          %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<8x8xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<8x8xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<8x8xf32>, memref<8x8xf32>) outs(%sum : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sum : memref<8x8xf32>) outs(%out : memref<8x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.erf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
