@@ -27,7 +27,7 @@ DATA["wide"] = DATA["mlp"]
 FAULTS = {
     "barrier": ("cnn", (1, 2, 3), True),
     "edge": ("mlp", (5, 8, 13), True),
-    "bounds": ("cnn", (1, 5, 41), True),
+    "bounds": ("cnn", (1, 5, 40), True),
     "copy": ("mlp", (6, 7, 8), True),
     "wait": ("mlp", range(1, 9), False),
     "clear": ("mlp", range(1, 17), False),
