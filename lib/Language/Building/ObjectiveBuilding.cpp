@@ -157,7 +157,10 @@ Value language::pick(TensorBuilder &tensors, Value values, Value chosen,
                      int64_t axis) {
   ArrayRef<int64_t> shape = getShape(values);
   Type i32 = tensors.getBuilder().getI32Type();
-  if (getElementType(chosen) != i32 && shape[axis] <= INT32_MAX) {
+  bool isWide = getElementType(chosen).getIntOrFloatBitWidth() > 32;
+  if (!isWide) {
+    chosen = tensors.cast(chosen, i32);
+  } else if (shape[axis] <= INT32_MAX) {
     // Comparisons of 32 bits take half of the time. Indices that aren't on the
     // axis must not become others that are.
     Value isInside = tensors.binary<AndOp>(

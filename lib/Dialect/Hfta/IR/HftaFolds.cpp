@@ -158,6 +158,7 @@ struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
     Expression value = getRepeated(rewriter, select.getOnTrue(), axis);
     if (!position || static_cast<int64_t>(position.getAxis()) != axis ||
         index.isNull() || value.isNull() ||
+        !isa<FloatType>(value.getElementType()) ||
         index.getElementType().getIntOrFloatBitWidth() < 32 ||
         !(matchPattern(select.getOnFalse(), m_Zero()) ||
           matchPattern(select.getOnFalse(), m_AnyZeroFloat())))
