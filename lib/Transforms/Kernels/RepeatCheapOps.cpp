@@ -41,12 +41,15 @@ static bool isInMemory(Value value, const llvm::StringSet<> &written) {
   return isNeeded && users.size() > 1;
 }
 
-/// Returns whether a value is computed from small tensors only.
+/// Returns whether a value is computed from small tensors only. Large constants
+/// of different elements are tensors in memory.
 static bool isSpread(Value value, int64_t bits,
                      const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
   if (!op || !isRepeated(op))
     return false;
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     bool isSmall = countBits(operand) * kMuchSmaller <= bits;
     return isSmall ? !isChanged(operand, written)

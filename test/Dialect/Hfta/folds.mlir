@@ -160,6 +160,20 @@ func.func @sum_of_chosen(%i: tensor<4xi32>, %g: tensor<4xf32, #hfta.copies<2>>) 
   return %sum : tensor<4xf32, #hfta.copies<2>>
 }
 
+// An index that is a float may lie between two positions.
+// CHECK-LABEL: func.func @sum_at_float(
+func.func @sum_at_float(%i: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: hfta.reduce sum
+  %position = hfta.iota [4, 9] along 1 : f32
+  %index = hfta.broadcast %i to [4, 9] along [0] : tensor<4xf32>
+  %chosen = hfta.compare equal, %position, %index : tensor<4x9xf32>, tensor<4x9xf32>
+  %values = hfta.broadcast %g to [4, 9] along [0] : tensor<4xf32>
+  %zero = hfta.constant dense<0.0> : tensor<4x9xf32>
+  %placed = hfta.select %chosen, %values, %zero : tensor<4x9xi1>, tensor<4x9xf32>, tensor<4x9xf32>
+  %sum = hfta.reduce sum %placed over [1] : tensor<4x9xf32>
+  return %sum : tensor<4xf32>
+}
+
 // Sums along another axis, of other elements, or of elements that aren't one
 // value for the row, stay.
 // CHECK-LABEL: func.func @sums_of_others(

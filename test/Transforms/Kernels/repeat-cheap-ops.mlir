@@ -109,3 +109,17 @@ func.func @pooled(%x: tensor<8x4x16x16xf32>, %y: tensor<8x4x16x16xf32>) -> (tens
   %1 = hfta.average_pool %b {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, ceil_padding = array<i64: 0, 0>} : tensor<8x4x16x16xf32>
   return %0, %1 : tensor<8x4x8x8xf32>, tensor<8x4x16x16xf32>
 }
+
+// A constant of different elements is a tensor in memory, of the size of the
+// comparison.
+// CHECK-LABEL: func.func @mask(
+// CHECK-NOT: hfta.repeated
+func.func @mask(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>) {
+  %ends = hfta.constant dense<[[1, 2, 3, 4], [4, 1, 2, 3], [3, 4, 1, 2], [2, 3, 4, 1]]> : tensor<4x4xi32>
+  %position = hfta.iota [4, 4] along 1 : i32
+  %chosen = hfta.compare less, %position, %ends : tensor<4x4xi32>, tensor<4x4xi32>
+  %zero = hfta.constant dense<0.0> : tensor<4x4xf32>
+  %masked = hfta.select %chosen, %x, %zero : tensor<4x4xi1>, tensor<4x4xf32>, tensor<4x4xf32>
+  %sum = hfta.reduce sum %masked over [1] : tensor<4x4xf32>
+  return %masked, %sum : tensor<4x4xf32>, tensor<4xf32>
+}

@@ -110,6 +110,25 @@ linalg::GenericOp hfta::addEpilogueInputs(RewriterBase &rewriter,
   return extended;
 }
 
+linalg::GenericOp hfta::dropEpilogueInputs(RewriterBase &rewriter,
+                                           linalg::GenericOp product) {
+  unsigned added = countEpilogueInputs(product);
+  unsigned kept = product.getNumDpsInputs() - added;
+  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  maps.erase(maps.begin() + kept, maps.begin() + kept + added);
+  rewriter.setInsertionPoint(product);
+  auto plain = linalg::GenericOp::create(
+      rewriter, product.getLoc(), TypeRange(),
+      ValueRange(product.getDpsInputs()).take_front(kept),
+      product.getDpsInits(), maps, product.getIteratorTypesArray());
+  plain->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  plain->removeAttr(kEpilogueInputsAttrName);
+  plain.getRegion().takeBody(product.getRegion());
+  plain.getBody()->eraseArguments(kept, added);
+  rewriter.eraseOp(product);
+  return plain;
+}
+
 std::optional<Epilogue> hfta::getEpilogue(linalg::GenericOp product,
                                           linalg::GenericOp op,
                                           std::optional<unsigned> vectorAxis) {

@@ -29,6 +29,11 @@ linalg::GenericOp addEpilogueInputs(RewriterBase &rewriter,
                                     linalg::GenericOp product,
                                     linalg::GenericOp op);
 
+/// Replaces a product that `addEpilogueInputs` made by one without the further
+/// inputs.
+linalg::GenericOp dropEpilogueInputs(RewriterBase &rewriter,
+                                     linalg::GenericOp product);
+
 /// Returns the epilogue `op` of a product that `addEpilogueInputs` made, whose
 /// axes may have been joined since. Returns nothing if vectors along
 /// `vectorAxis` don't access all operands as one element or as neighbours.

@@ -42,8 +42,10 @@ static bool canJoinIn(linalg::GenericOp op, OpOperand &operand, unsigned axis,
   return strides[*place - 1] == strides[*place] * inner;
 }
 
-/// Returns the axes in groups, each of which can be joined into one axis.
-static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op) {
+/// Returns the axes in groups, each of which can be joined into one axis,
+/// either in all operands or in those that the op's body uses.
+static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op,
+                                                   bool inEpilogue = true) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   llvm::SmallDenseSet<unsigned> indexed;
@@ -54,7 +56,8 @@ static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op) {
     bool joins = axis > 0 && kinds[axis] == kinds[axis - 1] &&
                  !indexed.contains(axis) && !indexed.contains(axis - 1) &&
                  llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-                   return canJoinIn(op, operand, axis - 1, sizes[axis]);
+                   return (!inEpilogue && isOfEpilogue(op, operand)) ||
+                          canJoinIn(op, operand, axis - 1, sizes[axis]);
                  });
     if (joins)
       groups.back().push_back(axis);
@@ -150,4 +153,8 @@ linalg::GenericOp hfta::joinAxes(RewriterBase &rewriter, linalg::GenericOp op) {
   if (groups.size() == op.getNumLoops())
     return op;
   return AxisJoiner(op, groups).join(rewriter);
+}
+
+bool hfta::epilogueHindersJoins(linalg::GenericOp op) {
+  return findJoins(op).size() > findJoins(op, /*inEpilogue=*/false).size();
 }

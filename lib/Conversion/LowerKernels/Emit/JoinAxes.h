@@ -11,6 +11,10 @@ namespace mlir::hfta {
 /// contiguous across them. Returns the op with fewer axes, or `op` itself.
 linalg::GenericOp joinAxes(RewriterBase &rewriter, linalg::GenericOp op);
 
+/// Returns whether more axes could be joined without the operands that only an
+/// op's epilogue uses.
+bool epilogueHindersJoins(linalg::GenericOp op);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_JOINAXES_H

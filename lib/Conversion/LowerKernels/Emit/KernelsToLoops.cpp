@@ -58,12 +58,14 @@ static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
 }
 
 /// Returns, for each result, the scalar that it is filled with, or null. Erases
-/// the fills.
+/// the fills, unless the op has no iterations that would store the scalars.
 static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
                                             linalg::GenericOp op) {
   SmallVector<Value> initial;
   for (Value output : op.getDpsInits()) {
     initial.emplace_back();
+    if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+      continue;
     bool isAlsoRead = llvm::any_of(op.getDpsInputs(), [&](Value input) {
       return getRootMemory(input) == getRootMemory(output);
     });
@@ -159,9 +161,10 @@ public:
 
 private:
   LogicalResult lowerGeneric(linalg::GenericOp op);
-  bool emitLoops(linalg::GenericOp op, MutableArrayRef<Value> initial,
+  bool emitLoops(linalg::GenericOp &op, MutableArrayRef<Value> initial,
                  std::optional<unsigned> packed, bool addsZero,
                  linalg::GenericOp epilogue);
+  void eraseSums(Value memory);
 
   RewriterBase &rewriter;
   const TargetModel &target;
@@ -173,12 +176,22 @@ private:
 
 /// Plans and emits the loops of an op. Returns whether they compute the
 /// epilogue, too: they do if each sum is stored only once, and begins with a
-/// number.
-bool LoopLowering::emitLoops(linalg::GenericOp op,
+/// number. If they don't, the product is planned without the epilogue's inputs,
+/// and replaced by `op`.
+bool LoopLowering::emitLoops(linalg::GenericOp &op,
                              MutableArrayRef<Value> initial,
                              std::optional<unsigned> packed, bool addsZero,
                              linalg::GenericOp epilogue) {
   LoopPlan plan = planBlocks(rewriter, op, initial, target, packed);
+  std::optional<Epilogue> computed;
+  if (countEpilogueInputs(op) > 0) {
+    if (plan.blocks.empty() && initial.front())
+      computed = getEpilogue(op, epilogue, plan.vectorAxis);
+    if (!computed) {
+      op = dropEpilogueInputs(rewriter, op);
+      plan = planBlocks(rewriter, op, initial, target, packed);
+    }
+  }
   plan.addsZero = addsZero;
   if (plan.sharesWindows)
     op->getParentOfType<func::FuncOp>()->setAttr(
@@ -186,11 +199,23 @@ bool LoopLowering::emitLoops(linalg::GenericOp op,
   numberSum(op, getAddressOrder(op, plan.reductions, /*lanes=*/1,
                                 /*vectors=*/1));
   LoopEmitter emitter(rewriter, op, plan, initial, target);
-  bool computes = epilogue && plan.blocks.empty() && initial.front();
-  if (computes)
-    computes = emitter.takeEpilogue(epilogue);
+  if (computed)
+    emitter.takeEpilogue(std::move(*computed));
   emitter.emit();
-  return computes;
+  return computed.has_value();
+}
+
+/// Erases the memory of sums that are no longer stored, and views of it.
+void LoopLowering::eraseSums(Value memory) {
+  while (Operation *op = memory.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!op->use_empty() || !(view || isa<memref::AllocOp>(op)))
+      return;
+    memory = view ? view.getViewSource() : Value();
+    rewriter.eraseOp(op);
+    if (!view)
+      return;
+  }
 }
 
 LogicalResult LoopLowering::lowerGeneric(linalg::GenericOp op) {
@@ -204,18 +229,23 @@ LogicalResult LoopLowering::lowerGeneric(linalg::GenericOp op) {
   bool addsZero = op->hasAttr(kAddsZeroAttrName);
   SmallVector<Value> initial = takeInitialValues(rewriter, op);
   std::optional<unsigned> packed = packDirectly(rewriter, op, initial, target);
-  if (!packed)
+  if (!packed) {
+    if (epilogueHindersJoins(op))
+      op = dropEpilogueInputs(rewriter, op);
     op = joinAxes(rewriter, op);
+  }
   bool computes = false;
   if (packed || (!emitTranspose(rewriter, op, target) &&
                  !emitRowReduction(rewriter, op, initial, target)))
     computes = emitLoops(op, initial, packed, addsZero, epilogue);
+  Value sums = op.getDpsInits().front();
   rewriter.eraseOp(op);
   if (!epilogue)
     return success();
   if (!computes)
     return lower(cast<linalg::LinalgOp>(epilogue.getOperation()));
   rewriter.eraseOp(epilogue);
+  eraseSums(sums);
   return success();
 }
 

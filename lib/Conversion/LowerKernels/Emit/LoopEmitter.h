@@ -26,13 +26,10 @@ public:
         loops(builder, op), prefetcher(builder, op, target),
         rowPanel(loops, plan, target) {}
 
-  /// Lets the result of an elementwise op, whose operands `addEpilogueInputs`
-  /// has added to the op, be stored instead of the sums. The plan must have no
-  /// blocks of terms. Returns false if vectors can't access its operands.
-  bool takeEpilogue(linalg::GenericOp of) {
-    epilogue = getEpilogue(op, of, plan.vectorAxis);
-    return epilogue.has_value();
-  }
+  /// Lets the result of an epilogue, whose operands `addEpilogueInputs` has
+  /// added to the op, be stored instead of the sums. The plan must have no
+  /// blocks of terms.
+  void takeEpilogue(Epilogue taken) { epilogue = std::move(taken); }
 
   void emit();
 

@@ -200,8 +200,9 @@ private:
 
 void LoopPlanner::measureBody() {
   int64_t bytes = 1;
-  for (Value operand : op->getOperands())
-    bytes = std::max(bytes, getStoredElementBytes(operand.getType()));
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isOfEpilogue(op, operand))
+      bytes = std::max(bytes, getStoredElementBytes(operand.get().getType()));
   for (Operation &inner : op.getBody()->without_terminator()) {
     bool isFunction =
         isa<math::MathDialect>(inner.getDialect()) &&

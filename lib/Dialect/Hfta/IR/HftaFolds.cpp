@@ -159,6 +159,7 @@ struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
     if (!position || static_cast<int64_t>(position.getAxis()) != axis ||
         index.isNull() || value.isNull() ||
         !isa<FloatType>(value.getElementType()) ||
+        !index.getElementType().isSignlessInteger() ||
         index.getElementType().getIntOrFloatBitWidth() < 32 ||
         !(matchPattern(select.getOnFalse(), m_Zero()) ||
           matchPattern(select.getOnFalse(), m_AnyZeroFloat())))
