@@ -1,10 +1,10 @@
-//===- pool.h - A thread pool with a static schedule ------------*- C -*-===//
+//===- pool.h - A thread pool whose threads steal work ----------*- C -*-===//
 //
 // A pool of threads runs the kernels of one or several devices. The thread that
 // calls hfta_parallel_for takes part as thread 0, so that a pool of one thread
-// starts none. Work is divided into contiguous ranges, one per thread. Which
-// thread gets which range depends only on the amount of work and the number of
-// threads.
+// starts none. Work is divided into contiguous ranges, one per thread. A thread
+// that has done its own range takes work from others' ends, so that threads
+// that other processes slow down hold up little.
 //
 // Threads: one caller at a time. The pool's own threads block all signals, so
 // that the host program's handlers never run on them. Ownership: the result of
@@ -27,7 +27,8 @@ extern "C" {
 typedef struct hfta_pool hfta_pool;
 
 /// A function that does the work numbered [begin, end) on the pool's thread
-/// `thread`, which is 0 .. threads - 1.
+/// `thread`, which is 0 .. threads - 1. It is called for several pieces of the
+/// work, and must not expect that other threads run at the same time.
 typedef void (*hfta_range_function)(void *argument, int64_t begin, int64_t end,
                                     int thread);
 

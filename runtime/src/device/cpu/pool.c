@@ -1,9 +1,15 @@
-//===- pool.c - A thread pool with a static schedule ----------------------===//
+//===- pool.c - A thread pool whose threads steal work --------------------===//
 //
-// To start a job, the caller increments `generation`; the workers, which are
-// the pool's threads, then decrement `pending`. Both sides spin for a few
-// microseconds before they sleep on a futex. The number of sleepers is counted,
-// so that the system call that wakes them is made only if there are any.
+// To start a job, the caller fills the threads' ranges of work and increments
+// `generation`. A thread takes pieces from the front of its own range, and when
+// that is empty, from the back of others'. So a thread that another process
+// keeps from running holds up one piece, and not all of its range; and no one
+// waits for a thread that has taken nothing. The job is done when no work is
+// `left`.
+//
+// Both sides spin for a few microseconds before they sleep on a futex. The
+// number of sleepers is counted, so that the system call that wakes them is
+// made only if there are any.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
@@ -16,6 +22,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -23,24 +30,32 @@
 
 enum { SPIN_ROUNDS = 2000 };
 
+/// One thread of the pool; the caller is the first one. Each has a cache line
+/// of its own.
 typedef struct worker {
+  /// The units of work that no one has taken yet: the first one in the lower 32
+  /// bits, and the end in the upper ones.
+  _Alignas(64) _Atomic uint64_t range;
   hfta_pool *pool;
   pthread_t thread;
   int index;
 } worker;
 
 struct hfta_pool {
-  // The caller writes the next three members before it increments `generation`.
+  // The caller writes the next four members before it fills the ranges. A
+  // thread reads them after it has taken a piece: until that is done, the job
+  // is this one.
   hfta_range_function function;
   void *argument;
   int64_t count;
+  int64_t unit; ///< the work of a unit, so that numbers of units have 32 bits
 
   // Each of the two groups has a cache line of its own, since workers poll the
   // first group and the caller polls the second one.
   _Alignas(64) _Atomic uint32_t generation;
   _Atomic uint32_t sleepers;
   _Atomic uint32_t stopping;
-  _Alignas(64) _Atomic uint32_t pending;
+  _Alignas(64) _Atomic uint32_t left; ///< units that aren't done yet
   _Atomic uint32_t caller_sleeps;
 
   _Alignas(64) int threads;
@@ -89,16 +104,16 @@ static uint32_t wait_for_job(hfta_pool *pool, uint32_t seen) {
   return now;
 }
 
-static void wait_for_workers(hfta_pool *pool) {
+static void wait_until_done(hfta_pool *pool) {
   for (int i = 0; i < pool->spin_rounds; ++i) {
-    if (atomic_load_explicit(&pool->pending, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&pool->left, memory_order_acquire) == 0)
       return;
     relax();
   }
   atomic_store(&pool->caller_sleeps, 1);
   uint32_t left;
-  while ((left = atomic_load(&pool->pending)) != 0)
-    futex_wait(&pool->pending, left);
+  while ((left = atomic_load(&pool->left)) != 0)
+    futex_wait(&pool->left, left);
   atomic_store(&pool->caller_sleeps, 0);
 }
 
@@ -114,16 +129,48 @@ static void raise_generation(hfta_pool *pool) {
 
 /// Returns the beginning of a thread's range. Doesn't compute count * thread /
 /// threads, since the product may overflow.
-static int64_t range_begin(int64_t count, int threads, int thread) {
-  int64_t share = count / threads, rest = count % threads;
-  return share * thread + (thread < rest ? thread : rest);
+static uint32_t range_begin(uint32_t count, int threads, int thread) {
+  uint32_t share = count / (uint32_t)threads, rest = count % (uint32_t)threads;
+  uint32_t before = (uint32_t)thread;
+  return share * before + (before < rest ? before : rest);
 }
 
-static void run_range(hfta_pool *pool, int thread) {
-  int64_t begin = range_begin(pool->count, pool->threads, thread);
-  int64_t end = range_begin(pool->count, pool->threads, thread + 1);
-  if (begin < end)
-    pool->function(pool->argument, begin, end, thread);
+static uint64_t pack(uint32_t begin, uint32_t end) {
+  return (uint64_t)end << 32 | begin;
+}
+
+/// Takes an eighth of what is left of a range, at least one unit: at its front,
+/// or at its back. Returns the piece, which is empty if nothing is left.
+static uint64_t take(_Atomic uint64_t *range, bool front) {
+  uint64_t seen = atomic_load_explicit(range, memory_order_acquire);
+  for (;;) {
+    uint32_t begin = (uint32_t)seen, end = (uint32_t)(seen >> 32);
+    if (begin >= end)
+      return 0;
+    uint32_t size = (end - begin - 1) / 8 + 1;
+    uint64_t rest = front ? pack(begin + size, end) : pack(begin, end - size);
+    if (atomic_compare_exchange_weak(range, &seen, rest))
+      return front ? pack(begin, begin + size) : pack(end - size, end);
+  }
+}
+
+/// Runs pieces until no range has any work left.
+static void run_pieces(hfta_pool *pool, int thread) {
+  for (int i = 0; i < pool->threads;) {
+    int owner = (thread + i) % pool->threads;
+    uint64_t piece = take(&pool->workers[owner].range, /*front=*/i == 0);
+    if (!piece) {
+      ++i;
+      continue;
+    }
+    uint32_t first = (uint32_t)piece, behind = (uint32_t)(piece >> 32);
+    int64_t begin = first * pool->unit, end = behind * pool->unit;
+    pool->function(pool->argument, begin, end < pool->count ? end : pool->count,
+                   thread);
+    if (atomic_fetch_sub(&pool->left, behind - first) == behind - first &&
+        atomic_load(&pool->caller_sleeps))
+      futex_wake(&pool->left, 1);
+  }
 }
 
 static void *worker_main(void *argument) {
@@ -134,10 +181,7 @@ static void *worker_main(void *argument) {
     seen = wait_for_job(pool, seen);
     if (atomic_load(&pool->stopping))
       return NULL;
-    run_range(pool, self->index);
-    if (atomic_fetch_sub(&pool->pending, 1) == 1 &&
-        atomic_load(&pool->caller_sleeps))
-      futex_wake(&pool->pending, 1);
+    run_pieces(pool, self->index);
   }
 }
 
@@ -152,10 +196,17 @@ void hfta_parallel_for(hfta_pool *pool, int64_t count,
   pool->function = function;
   pool->argument = argument;
   pool->count = count;
-  atomic_store(&pool->pending, (uint32_t)pool->threads - 1);
+  pool->unit = (count - 1) / UINT32_MAX + 1;
+  uint32_t units = (uint32_t)((count - 1) / pool->unit + 1);
+  atomic_store(&pool->left, units);
+  for (int i = 0; i < pool->threads; ++i)
+    atomic_store_explicit(&pool->workers[i].range,
+                          pack(range_begin(units, pool->threads, i),
+                               range_begin(units, pool->threads, i + 1)),
+                          memory_order_release);
   raise_generation(pool);
-  run_range(pool, 0);
-  wait_for_workers(pool);
+  run_pieces(pool, 0);
+  wait_until_done(pool);
 }
 
 //===----------------------------------------------------------------------===//
