@@ -422,6 +422,7 @@
 /// Lists the macros whose values are part of the ABI: CONSTANT(name).
 #define HFTA_ABI_CONSTANTS(CONSTANT)                                           \
   CONSTANT(HFTA_TASK_BY_COPIES)                                                \
+  CONSTANT(HFTA_TASK_FLUSHES_DENORMALS)                                        \
   CONSTANT(HFTA_MAX_BINDINGS)                                                  \
   CONSTANT(HFTA_MAX_MAP_RANK)                                                  \
   CONSTANT(HFTA_PAGE_BYTES)

@@ -361,6 +361,11 @@ typedef struct hfta_image_table {
 /// share, which may be computed again each time.
 #define HFTA_TASK_BY_COPIES 1u
 
+/// Flag of a task whose threads treat denormal operands and results of floats
+/// as zeros, as instructions that multiply pairs of bf16 always do: so a
+/// processor without these instructions computes the same bits.
+#define HFTA_TASK_FLUSHES_DENORMALS 2u
+
 /// How much of a segment (or of each of its slabs, if it has slabs) a task
 /// uses: its first `bytes` bytes.
 typedef struct hfta_extent {
@@ -383,7 +388,7 @@ typedef struct hfta_task {
   uint32_t launch_count;
   uint32_t read_count;
   uint32_t write_count;
-  uint32_t flags; ///< 0 or HFTA_TASK_BY_COPIES
+  uint32_t flags; ///< a union of HFTA_TASK_...
   uint32_t workspace_count;
   uint32_t reserved;
 } hfta_task;

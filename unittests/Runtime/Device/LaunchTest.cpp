@@ -20,6 +20,8 @@ public:
   void keepSlabs() { keeps[1] = true; }
   /// Gives the second segment values for some copies only.
   void setPlaces(const int32_t *places) { rows[1].places = places; }
+  /// Sets the task's flags.
+  void setFlags(uint32_t to) { flags = to; }
   /// Adds the seconds of launches to `into`.
   void time(const hfta_launch_times *into) { times = into; }
 
@@ -28,6 +30,7 @@ public:
     task.name = "task";
     task.launches = launches.data();
     task.launch_count = launches.size();
+    task.flags = flags;
     hfta_task_call call = {&task,
                            segments,
                            keeps,
@@ -51,6 +54,7 @@ private:
   void *segments[2];
   bool keeps[2] = {false, false};
   hfta_segment rows[2] = {};
+  uint32_t flags = 0;
   const hfta_launch_times *times = nullptr;
   std::unique_ptr<hfta_pool, void (*)(hfta_pool *)> pool;
 };
@@ -97,6 +101,12 @@ static void addItem(void *const *buffers, int64_t item, void *scratch) {
 
 static void doubleItem(void *const *buffers, int64_t item, void *) {
   static_cast<int *>(buffers[0])[item] *= 2;
+}
+
+/// Writes the product of two small numbers, which is denormal.
+static void multiplySmall(void *const *buffers, int64_t item, void *) {
+  volatile float small = 1e-20F;
+  static_cast<float *>(buffers[0])[item] = small * small;
 }
 
 TEST(Launch, BindsEachCopysBuffers) {
@@ -270,6 +280,28 @@ TEST(Launch, JoinsNoKernelWithLanes) {
               HFTA_OK);
     for (int i = 0; i < 20; ++i)
       EXPECT_EQ(own[i], i % 4 < 2 ? 2 : 8) << i;
+  }
+}
+
+// Each thread flushes denormals while it runs a task with this flag, and only
+// then; so do threads that run several launches for a copy.
+TEST(Launch, FlushesDenormals) {
+  const int items = 7;
+  const hfta_binding bindings[] = {bindTo(1, 0, 0, 4 * items)};
+  std::vector<hfta_launch> launches(
+      2, launchOf(multiplySmall, bindings, 1, items));
+  for (uint32_t joins : {0, 1}) {
+    launches[1].joins = joins;
+    for (int threads : {1, 2, 3}) {
+      std::vector<float> own(4 * items, -1);
+      Task task(launches, nullptr, own.data(), threads);
+      for (uint32_t flags : {0U, HFTA_TASK_FLUSHES_DENORMALS, 0U}) {
+        task.setFlags(flags);
+        ASSERT_EQ(task.run({0, 1, 2, 3}), HFTA_OK);
+        for (float number : own)
+          EXPECT_EQ(number == 0, flags != 0);
+      }
+    }
   }
 }
 

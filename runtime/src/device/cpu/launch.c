@@ -3,6 +3,7 @@
 #include "hfta/launch.h"
 
 #include "system/clock.h"
+#include "system/denormals.h"
 
 #include <string.h>
 
@@ -128,14 +129,38 @@ static void share_out(hfta_pool *pool, int64_t count,
     function(argument, 0, count, 0);
 }
 
+/// Work whose threads flush denormals.
+typedef struct flushing_work {
+  hfta_range_function function;
+  void *argument;
+} flushing_work;
+
+static void run_flushing(void *argument, int64_t begin, int64_t end,
+                         int thread) {
+  const flushing_work *self = argument;
+  unsigned mode = hfta_flush_denormals();
+  self->function(self->argument, begin, end, thread);
+  hfta_restore_denormals(mode);
+}
+
+/// Divides `count` pieces of a task's work among the pool's threads.
+static void share_work(work *self, int64_t count,
+                       hfta_range_function function) {
+  flushing_work flushing = {function, self};
+  if (self->call->task->flags & HFTA_TASK_FLUSHES_DENORMALS)
+    share_out(self->pool, count, run_flushing, &flushing);
+  else
+    share_out(self->pool, count, function, self);
+}
+
 /// Runs the first launch, and divides its items among the threads.
 static void share_items(work *self) {
   int64_t items = self->copies * self->launches->items;
   int64_t lanes = self->launches->lanes;
   if (items > 0 && lanes > 0)
-    share_out(self->pool, (items + lanes - 1) / lanes, run_groups, self);
+    share_work(self, (items + lanes - 1) / lanes, run_groups);
   else if (items > 0)
-    share_out(self->pool, items, run_items, self);
+    share_work(self, items, run_items);
 }
 
 /// Checks that every kernel of the task has enough scratch memory and buffers.
@@ -165,7 +190,7 @@ static void run_joined(work self) {
   if (self.count > 1) {
     int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
     int64_t whole = copies - copies % threads;
-    share_out(self.pool, whole, run_copies, &self);
+    share_work(&self, whole, run_copies);
     self.first += whole;
     self.copies -= whole;
   }
