@@ -6,10 +6,11 @@ JAX: the worker of bench/compare.
 
 A request is a line of JSON, and so is its answer, an object with `error` if it fails:
 
-    {"prepare": WAY, "network": NAME, "copies": N, "batch": B, "threads": T,
-     "weights": [FILE, ...], "fields": [FILE, ...]}
+    {"prepare": WAY, "network": NAME, "copies": N, "precision": "f32" or "bf16",
+     "batch": B, "threads": T, "weights": [FILE, ...], "fields": [FILE, ...]}
         builds a step and takes it once: {"losses": [...], "seconds": SECONDS}. Each copy
-        has its file of weights, an ONNX model; a field has a file of its bytes.
+        has its file of weights, an ONNX model; a field has a file of its bytes. With bf16,
+        PyTorch's autocast chooses what is computed in it.
     {"round": SECONDS}
         takes steps for that long, at least one: {"seconds": SECONDS_PER_STEP}
 
@@ -68,7 +69,8 @@ class CpuTask(peers.Task):
     """The copies of a request, with its weights and its batch."""
 
     def __init__(self, item):
-        super().__init__(item["network"], item["copies"], "f32", "cpu", item["batch"])
+        super().__init__(item["network"], item["copies"], item["precision"], "cpu",
+                         item["batch"])
         self.models = [read_weights(path, self.parameters) for path in item["weights"]]
         *inputs, self.label = (
             read_field(path, *field, item["batch"]) for path, field in
