@@ -73,6 +73,9 @@ void populateMomentToLinalgPatterns(const TypeConverter &converter,
 /// Adds patterns for pooling and its gradients.
 void populatePoolingToLinalgPatterns(const TypeConverter &converter,
                                      RewritePatternSet &patterns);
+/// Adds patterns for pairs of bf16.
+void populatePairsToLinalgPatterns(const TypeConverter &converter,
+                                   RewritePatternSet &patterns);
 /// Adds patterns for random numbers.
 void populateRandomToLinalgPatterns(const TypeConverter &converter,
                                     RewritePatternSet &patterns);

@@ -138,13 +138,6 @@ FailureOr<SmallVector<LoweredKernel>> convertKernelsToLLVM(
     llvm::function_ref<bool(func::FuncOp kernel)> hasNarrowIndices =
         [](func::FuncOp) { return false; });
 
-/// Adds patterns that turn math functions into polynomials or, where there is
-/// no polynomial, into calls of the C library, and powers with integer
-/// exponents into products. `canScale` says that the target multiplies by
-/// powers of two in one instruction; this makes code faster and changes no
-/// result.
-void populateExpandMathPatterns(RewritePatternSet &patterns, bool canScale);
-
 } // namespace mlir::hfta
 
 #endif // HFTA_CONVERSION_LOWERKERNELS_H

@@ -9,6 +9,12 @@
 
 namespace mlir::hfta {
 
+/// If an op adds a product to a sum at once (`math.fma`,
+/// `hfta.multiply_pairs`), returns that sum; else null. `op` may be null.
+Value getAddend(Operation *op);
+/// Returns whether the body of an op adds products to sums.
+bool multiplies(linalg::LinalgOp op);
+
 /// Returns the order in which an op's loops add its terms, or null if it has no
 /// reduction loops or one of them has no iterations. The order describes each
 /// operand's read by the indices of the element.

@@ -24,6 +24,9 @@ struct FormingPolicy {
   /// Whether operands of products that are rounded to a narrow type are stored
   /// in this type, so that fewer bytes are moved.
   bool storesNarrowFactors = false;
+  /// Whether operands of products that are rounded to bf16 are stored as pairs
+  /// of neighbouring terms, two of which are multiplied at once.
+  bool pairsFactors = false;
   /// Whether products stay one op each when kernels are lowered to linalg,
   /// because later passes cut them into tiles for a block of threads.
   bool keepsProductsWhole = false;

@@ -45,6 +45,14 @@ struct ReferenceModel {
     static constexpr int64_t kLongRow = 2 * kRowSums * kRowLanes;
   };
 
+  /// Parameters of products of pairs of bf16.
+  struct Pairs {
+    /// The least number of products in which each element of both operands is:
+    /// packing an element as a part of a pair takes about as long as so many
+    /// products save.
+    static constexpr int64_t kFewestProducts = 16;
+  };
+
   /// Parameters of convolutions.
   struct Windows {
     /// The largest number of output channels for which the loop over a window's

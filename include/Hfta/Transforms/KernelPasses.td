@@ -55,7 +55,9 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
     that type, but remain f32. Each is rounded by the kernel that computes it,
     or by a kernel of its own. If the forming policy of the module's
     `hfta.target` stores narrow factors, it is stored in the narrow type, if
-    there are such elements, and is widened by the kernels that multiply it.
+    there are such elements, and is widened by the kernels that multiply it. If
+    the policy pairs factors, operands that are rounded to bf16 become pairs
+    (hfta.pair_factors) where their elements are in enough products.
 
     ```mlir
     %y = hfta.contract %x, %w … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>

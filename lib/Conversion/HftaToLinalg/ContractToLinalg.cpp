@@ -72,7 +72,7 @@ struct ContractLowering : public ProductLowering<ContractOp> {
   LogicalResult lower(ContractOp op, OpAdaptor adaptor,
                       ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Type elementType = getElementType(adaptor.getLhs());
+    Type elementType = op.getResult().getType().getElementType();
     Type accumulate = op.getAccumulate().value_or(elementType);
 
     LoopNest nest(rewriter, loc);

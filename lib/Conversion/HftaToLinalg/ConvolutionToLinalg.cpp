@@ -464,7 +464,7 @@ struct ConvLowering : public ProductLowering<ConvOp> {
     Location loc = op.getLoc();
     Activation input = Activation::get(adaptor.getInput());
     Value weight = adaptor.getWeight();
-    Type elementType = getElementType(input.elements);
+    Type elementType = op.getResult().getType().getElementType();
     ArrayRef<int64_t> positions =
         op.getResult().getType().getShape().drop_front(2);
     ArrayRef<int64_t> sizes = input.getSpace();
@@ -497,7 +497,7 @@ struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
     Location loc = op.getLoc();
     Activation gradient = Activation::get(adaptor.getGradient());
     Value weight = adaptor.getWeight();
-    Type elementType = getElementType(gradient.elements);
+    Type elementType = op.getResult().getType().getElementType();
     ArrayRef<int64_t> windows = gradient.getSpace();
     ArrayRef<int64_t> sizes = op.getInputShape().drop_front(2);
     TrimmedWindow trimmed(getWindow(op, getShape(weight).drop_front(2)), sizes,

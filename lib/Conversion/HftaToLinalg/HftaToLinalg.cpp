@@ -39,6 +39,7 @@ void hfta::populateHftaToLinalgPatterns(const TypeConverter &converter,
   populateContractToLinalgPatterns(converter, patterns, form);
   populateConvolutionToLinalgPatterns(converter, patterns, form);
   populateMomentToLinalgPatterns(converter, patterns);
+  populatePairsToLinalgPatterns(converter, patterns);
   populatePoolingToLinalgPatterns(converter, patterns);
   populateRandomToLinalgPatterns(converter, patterns);
 }
@@ -164,6 +165,7 @@ struct ConvertHftaToLinalgPass
     // becomes loops in hfta-matrices-to-loops.
     target.addDynamicallyLegalDialect<HftaDialect>(
         [](Operation *op) { return op->hasTrait<AloneTrait>(); });
+    target.addLegalOp<MultiplyPairsOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());
     });

@@ -109,6 +109,9 @@ Value hfta::combine(OpBuilder &builder, Location loc, ReduceKind kind,
 SmallVector<Value> hfta::multiplyAdd(OpBuilder &builder, Location loc,
                                      ValueRange arguments) {
   Value sum = arguments[2];
+  if (isa<IntegerType>(arguments[0].getType()))
+    return {
+        MultiplyPairsOp::create(builder, loc, arguments[0], arguments[1], sum)};
   Value lhs = resize(builder, loc, arguments[0], sum.getType());
   Value rhs = resize(builder, loc, arguments[1], sum.getType());
   return {math::FmaOp::create(builder, loc, lhs, rhs, sum)};

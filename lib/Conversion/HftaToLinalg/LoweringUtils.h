@@ -40,7 +40,8 @@ Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value running,
               Value next);
 
 /// A loop nest's body with arguments (lhs, rhs, sum). Returns lhs * rhs + sum
-/// with one rounding (`math.fma`), in the type of `sum`.
+/// with one rounding (`math.fma`), in the type of `sum`; if lhs and rhs are
+/// integers, these are pairs of bf16 (`hfta.multiply_pairs`).
 SmallVector<Value> multiplyAdd(OpBuilder &builder, Location loc,
                                ValueRange arguments);
 /// A loop nest's body that returns its first argument.

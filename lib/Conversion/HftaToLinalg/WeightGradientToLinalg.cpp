@@ -428,7 +428,7 @@ struct ConvWeightGradientLowering
                       ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     int64_t groups = op.getGroups();
-    Type elementType = getElementType(adaptor.getInput());
+    Type elementType = op.getResult().getType().getElementType();
     WeightGradient gradient;
     gradient.input = Activation::get(adaptor.getInput());
     gradient.gradient = Activation::get(adaptor.getGradient());

@@ -3,6 +3,7 @@
 #include "TaskTables.h"
 
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Target/Target.h"
 #include "hfta/program.h"
 
 using namespace mlir;
@@ -231,6 +232,18 @@ std::vector<Record> TaskTables::getWorkspaces(TaskOp task) const {
   return rows;
 }
 
+/// Returns the task's flags. If the job multiplies pairs of bf16, all tasks
+/// flush denormals, so that it doesn't matter which ops share a kernel, or a
+/// task, with products.
+uint32_t TaskTables::getFlags(TaskOp task) const {
+  uint32_t flags = task.getByCopies() ? HFTA_TASK_BY_COPIES : 0;
+  const Target *target = Target::read(module);
+  if (target && target->getForming().pairsFactors &&
+      job.precision.multiply == "bf16")
+    flags |= HFTA_TASK_FLUSHES_DENORMALS;
+  return flags;
+}
+
 LogicalResult TaskTables::buildTasks() {
   std::vector<Record> rows;
   for (auto task : module.getOps<TaskOp>()) {
@@ -253,8 +266,7 @@ LogicalResult TaskTables::buildTasks() {
             .set(&hfta_task::launch_count, launches.size())
             .set(&hfta_task::read_count, task.getReads().size())
             .set(&hfta_task::write_count, task.getWrites().size())
-            .set(&hfta_task::flags,
-                 task.getByCopies() ? HFTA_TASK_BY_COPIES : 0)
+            .set(&hfta_task::flags, getFlags(task))
             .set(&hfta_task::workspace_count, workspaces.size())
             .set(&hfta_task::reserved, 0));
   }

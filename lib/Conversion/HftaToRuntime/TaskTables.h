@@ -41,6 +41,7 @@ private:
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
   std::vector<Record> getWorkspaces(TaskOp task) const;
+  uint32_t getFlags(TaskOp task) const;
   uint32_t addOrder(ArrayRef<int64_t> order);
   FailureOr<uint32_t> findPeriod(Operation *op, StringRef name);
   LogicalResult setField(ScheduleCommandOpInterface op,

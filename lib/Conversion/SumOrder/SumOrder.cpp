@@ -1,11 +1,27 @@
 //===- SumOrder.cpp - The order of an op's sums ---------------------------===//
 
 #include "Hfta/Conversion/SumOrder.h"
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
+
+Value hfta::getAddend(Operation *op) {
+  if (auto fma = dyn_cast_or_null<math::FmaOp>(op))
+    return fma.getC();
+  if (auto pairs = dyn_cast_or_null<MultiplyPairsOp>(op))
+    return pairs.getSum();
+  return Value();
+}
+
+bool hfta::multiplies(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(), [](Operation &inner) {
+    return static_cast<bool>(getAddend(&inner));
+  });
+}
 
 /// Returns the growth of `index` as a function of `axes` alone, from the point
 /// at which all axes are 0.

@@ -103,7 +103,7 @@ void CpuTarget::printDevices(llvm::raw_ostream &os) const {
 //===----------------------------------------------------------------------===//
 
 const FormingPolicy &CpuTarget::getForming() const {
-  static constexpr FormingPolicy policy;
+  static constexpr FormingPolicy policy = {.pairsFactors = true};
   return policy;
 }
 

@@ -46,6 +46,7 @@ public:
 private:
   bool rewriteElementwise(Operation &op);
   bool rewriteBroadcast(Operation &op);
+  bool rewritePairFactors(Operation &op);
   bool rewriteReduce(Operation &op);
   bool rewritePartSums(Operation &op);
   void cloneLogical(Operation &op);
@@ -117,6 +118,18 @@ bool BodyRewriter::rewriteBroadcast(Operation &op) {
   return true;
 }
 
+bool BodyRewriter::rewritePairFactors(Operation &op) {
+  auto pairs = dyn_cast<PairFactorsOp>(op);
+  if (!pairs || !classes.isChannelsLast(pairs.getResult()))
+    return false;
+  SmallVector<int64_t> order =
+      getChannelsLast(getTensorType(pairs.getInput()).getRank());
+  const auto *axis = llvm::find(order, static_cast<int64_t>(pairs.getAxis()));
+  stored[pairs.getResult()] = PairFactorsOp::create(
+      builder, op.getLoc(), getStored(pairs.getInput()), axis - order.begin());
+  return true;
+}
+
 /// Rewrites `op` if it is a reduction of a value with channels last, and
 /// returns whether it did. Terms are combined in their stored order.
 bool BodyRewriter::rewriteReduce(Operation &op) {
@@ -177,8 +190,8 @@ void BodyRewriter::cloneLogical(Operation &op) {
 }
 
 void BodyRewriter::rewrite(Operation &op) {
-  if (!rewriteElementwise(op) && !rewriteBroadcast(op) && !rewriteReduce(op) &&
-      !rewritePartSums(op))
+  if (!rewriteElementwise(op) && !rewriteBroadcast(op) &&
+      !rewritePairFactors(op) && !rewriteReduce(op) && !rewritePartSums(op))
     cloneLogical(op);
 }
 

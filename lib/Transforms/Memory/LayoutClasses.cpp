@@ -74,6 +74,8 @@ void LayoutClasses::addKernel(KernelOp kernel) {
       addActivations(activations);
       continue;
     }
+    if (auto pairs = dyn_cast<PairFactorsOp>(op))
+      join(pairs.getResult(), pairs.getInput());
     if (!isa<ElementwiseOpInterface>(op))
       continue;
     Value result = op.getResult(0);

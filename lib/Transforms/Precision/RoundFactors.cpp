@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Target/Target.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Precision/FactorPairs.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAROUNDFACTORS
@@ -20,7 +21,8 @@ struct RoundFactorsPass : hfta::impl::HftaRoundFactorsBase<RoundFactorsPass> {
     const Target *target = Target::read(getOperation());
     if (!target)
       return signalPassFailure();
-    storesNarrow = target->getForming().storesNarrowFactors;
+    FormingPolicy policy = target->getForming();
+    storesNarrow = policy.storesNarrowFactors;
     SmallVector<Operation *> products;
     getOperation()->walk([&](Operation *op) {
       if (op->hasTrait<ProductTrait>() &&
@@ -32,12 +34,30 @@ struct RoundFactorsPass : hfta::impl::HftaRoundFactorsBase<RoundFactorsPass> {
           product->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName)
               .getValue();
       OpBuilder builder(product);
+      if (policy.pairsFactors && type.isBF16() && pair(builder, product))
+        continue;
       for (OpOperand &operand : product->getOpOperands())
         operand.set(round(builder, operand.get(), type));
     }
   }
 
 private:
+  /// Replaces the operands by pairs if that makes the product faster, and
+  /// returns whether it did.
+  static bool pair(OpBuilder &builder, Operation *product) {
+    std::optional<PairAxes> axes = choosePairAxes(product);
+    if (!axes)
+      return false;
+    auto pack = [&](OpOperand &operand, int64_t axis) {
+      operand.set(PairFactorsOp::create(builder, operand.get().getLoc(),
+                                        operand.get(), axis));
+    };
+    pack(product->getOpOperand(0), axes->first);
+    pack(product->getOpOperand(1), axes->second);
+    product->removeAttr(HftaDialect::kMultiplyAttrName);
+    return true;
+  }
+
   Value round(OpBuilder &builder, Value value, Type type) {
     Location loc = value.getLoc();
     if (type.isTF32())

@@ -128,3 +128,23 @@ func.func @plain() attributes {hfta.task = #hfta.task<forward, 2>} {
   hfta.write %1, @wide : tensor<4x3x9x16xf32, #hfta.copies<2>>
   return
 }
+
+hfta.variable @v {role = #hfta.role<parameter>} : tensor<16x16x3x3xf32, #hfta.copies<2>>
+
+// Pairs of channels are packed where the channels lie, and are read by the
+// convolution with channels last.
+// CHECK-LABEL: func.func @paired(
+// CHECK: hfta.kernel "pair_factors"({{.*}}) : (tensor<4x9x9x16xf32, #hfta.copies<2>>) -> tensor<4x9x9x8xi32, #hfta.copies<2>>
+// CHECK: hfta.pair_factors %{{.*}} along 3 : tensor<4x9x9x16xf32>
+// CHECK: hfta.kernel "conv"(
+// CHECK: %[[PAIRS:.*]] = hfta.transpose %{{.*}} by [0, 3, 1, 2] : tensor<4x9x9x8xi32>
+// CHECK: hfta.conv %[[PAIRS]], %{{.*}} : tensor<4x8x9x9xi32>, tensor<16x8x3x3xi32>
+func.func @paired() attributes {hfta.task = #hfta.task<forward, 9>} {
+  %v = hfta.read @v : tensor<16x16x3x3xf32, #hfta.copies<2>>
+  %w = hfta.pair_factors %v along 1 : tensor<16x16x3x3xf32, #hfta.copies<2>>
+  %x = hfta.read @hidden : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  %p = hfta.pair_factors %x along 1 : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  %y = hfta.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, groups = 1 : i64} : tensor<4x8x9x9xi32, #hfta.copies<2>>, tensor<16x8x3x3xi32, #hfta.copies<2>>
+  hfta.write %y, @shown : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  return
+}

@@ -7,6 +7,7 @@
 #include "Distribute/ItemPlan.h"
 #include "Distribute/TensorSlicer.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Conversion/SumOrder.h"
 #include "Hfta/Target/ReferenceModel.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -142,10 +143,6 @@ double ItemPlanner::getShare(OpOperand &operand) const {
   return share;
 }
 
-static bool multiplies(linalg::LinalgOp op) {
-  return !op.getBlock()->getOps<math::FmaOp>().empty();
-}
-
 /// Returns whether, in a tile of sums that is one vector wide, each product
 /// needs a scalar load of its own, as vectors differ along `axis` only.
 static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
@@ -257,7 +254,7 @@ double ItemPlanner::getOpWork(Operation *op) const {
 
 /// Returns whether a kernel computes sums of products. Their own loops decide
 /// how operands move through the caches.
-static bool multiplies(func::FuncOp kernel) {
+static bool containsProducts(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
                       [](linalg::LinalgOp op) { return multiplies(op); });
 }
@@ -345,7 +342,7 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
     return {};
   findCandidates();
   parts.assign(candidates.size(), 1);
-  isStream = !multiplies(kernel);
+  isStream = !containsProducts(kernel);
   hasPasses = isStream && readsComputed(kernel);
   int64_t most = hasPasses ? Costs::kMostOfPasses : Costs::kMost;
   double items = getItemWork() / (hasPasses ? Costs::kPassWork : Costs::kWork);

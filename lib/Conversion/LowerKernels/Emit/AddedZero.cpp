@@ -1,6 +1,7 @@
 //===- AddedZero.cpp - Sums of products to which zero is added ------------===//
 
 #include "Emit/AddedZero.h"
+#include "Hfta/Conversion/SumOrder.h"
 #include "Plan/LoopPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,9 +36,8 @@ static Value getSummand(linalg::GenericOp op) {
 bool hfta::addsProducts(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return false;
-  auto term =
-      op.getBody()->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
-  return term && term.getC() == op.getRegionOutputArgs().front();
+  Value term = op.getBody()->getTerminator()->getOperand(0);
+  return getAddend(term.getDefiningOp()) == op.getRegionOutputArgs().front();
 }
 
 /// Returns whether an op, or one in its regions, uses a part of `root`.

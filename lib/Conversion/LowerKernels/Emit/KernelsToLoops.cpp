@@ -118,7 +118,7 @@ static std::optional<unsigned> packDirectly(RewriterBase &rewriter,
                                             linalg::GenericOp &op,
                                             ArrayRef<Value> initial,
                                             const TargetModel &target) {
-  if (op.getBody()->getOps<math::FmaOp>().empty())
+  if (!multiplies(op))
     return std::nullopt;
   for (OpOperand *input : op.getDpsInputOperands()) {
     linalg::TransposeOp copy = findTransposedCopy(*input);

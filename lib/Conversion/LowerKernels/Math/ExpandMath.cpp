@@ -4,6 +4,7 @@
 #include "Hfta/Target/TargetModel.h"
 #include "Math/MathFunctions.h"
 #include "Math/NarrowFloats.h"
+#include "Math/PairProducts.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -120,11 +121,16 @@ static bool isInstruction(Operation *op) {
              math::CopySignOp>(op);
 }
 
-void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
-                                      bool canScale) {
+/// Adds patterns that turn math functions into polynomials or, where there is
+/// no polynomial, into calls of the C library, and powers with integer
+/// exponents into products. What the target has instructions for makes code
+/// faster and changes no result.
+static void populatePatterns(RewritePatternSet &patterns,
+                             const TargetModel &target) {
   patterns.add<IntegerPower>(patterns.getContext());
-  populateMathFunctionPatterns(patterns, canScale);
+  populateMathFunctionPatterns(patterns, target.canScale());
   populateNarrowFloatPatterns(patterns);
+  populatePairProductPatterns(patterns, target.multipliesPairs());
   populateMathF32ExpansionPatterns(patterns, hasPolynomial);
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }
@@ -152,11 +158,10 @@ static bool needsExpansion(func::FuncOp kernel) {
   return callsFunctions(kernel) ||
          kernel
              .walk([&](Operation *op) {
-               bool isExpanded =
-                   isa<arith::MaximumFOp, arith::MinimumFOp, arith::RemFOp>(
-                       op) ||
-                   llvm::any_of(op->getResultTypes(), isNarrow) ||
-                   llvm::any_of(op->getOperandTypes(), isNarrow);
+               bool isExpanded = isa<arith::MaximumFOp, arith::MinimumFOp,
+                                     arith::RemFOp, MultiplyPairsOp>(op) ||
+                                 llvm::any_of(op->getResultTypes(), isNarrow) ||
+                                 llvm::any_of(op->getOperandTypes(), isNarrow);
                return isExpanded ? WalkResult::interrupt()
                                  : WalkResult::advance();
              })
@@ -176,8 +181,7 @@ struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
     if (kernels.empty())
       return;
     RewritePatternSet list(&getContext());
-    populateExpandMathPatterns(list,
-                               TargetModel::get(kernels.front()).canScale());
+    populatePatterns(list, TargetModel::get(kernels.front()));
     FrozenRewritePatternSet patterns(std::move(list));
     if (failed(failableParallelForEach(
             &getContext(), kernels, [&](func::FuncOp kernel) {

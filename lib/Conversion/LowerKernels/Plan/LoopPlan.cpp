@@ -1,6 +1,7 @@
 //===- LoopPlan.cpp - The loop nest of an op on memory --------------------===//
 
 #include "Plan/LoopPlan.h"
+#include "Hfta/Conversion/SumOrder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -544,8 +545,7 @@ void LoopPlanner::chooseTile() {
   int64_t terms = 1;
   for (auto [size, kind] : llvm::zip(sizes, kinds))
     terms *= kind == utils::IteratorType::parallel ? 1 : size;
-  result.unrolls = terms <= Costs::kFewTerms && terms > 1 &&
-                   op.getBody()->getOps<math::FmaOp>().empty();
+  result.unrolls = terms <= Costs::kFewTerms && terms > 1 && !multiplies(op);
   int64_t most = std::min(countVectors(), Costs::kMaxVectors), fewest = 1;
   // Memory is read fastest in whole rows.
   if (result.unrolls) {

@@ -8,6 +8,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// Returns the flops by which an element of a product's operand is multiplied
+/// and the result is added: twice as many if elements are pairs.
+static int64_t countFactorFlops(Value factor) {
+  return isa<FloatType>(getElementTypeOrSelf(factor.getType())) ? 2 : 4;
+}
+
 int64_t ContractOp::getFlops() {
   SmallVector<int64_t> sizes(
       cast<AffineMapAttr>(getIndexingMaps()[0]).getValue().getNumDims(), 1);
@@ -19,8 +25,7 @@ int64_t ContractOp::getFlops() {
     for (auto [expression, size] : llvm::zip(map.getResults(), shape))
       sizes[cast<AffineDimExpr>(expression).getPosition()] = size;
   }
-  // Each point of the iteration space takes a multiplication and an addition.
-  sizes.push_back(2);
+  sizes.push_back(countFactorFlops(getLhs()));
   return multiplySizes(sizes);
 }
 
@@ -98,7 +103,8 @@ template <typename ConvolutionOp>
 static int64_t countConvolutionFlops(ConvolutionOp op, ArrayRef<int64_t> input,
                                      ArrayRef<int64_t> weight,
                                      ArrayRef<int64_t> output) {
-  return 2 * output[0] * output[1] * weight[1] *
+  return countFactorFlops(op->getOperand(0)) * output[0] * output[1] *
+         weight[1] *
          countTaps(op, input.drop_front(2), weight.drop_front(2),
                    output.drop_front(2));
 }

@@ -25,6 +25,13 @@ LogicalResult hfta::checkSameElementType(std::optional<Location> location,
   return success();
 }
 
+/// Returns the element type of sums of products of an operand's elements: f32
+/// for pairs of bf16, the elements' own type for floats.
+static Type getSumType(Value factor) {
+  Type type = getElementTypeOrSelf(factor.getType());
+  return isa<FloatType>(type) ? type : Float32Type::get(type.getContext());
+}
+
 //===----------------------------------------------------------------------===//
 // Contraction
 //===----------------------------------------------------------------------===//
@@ -74,8 +81,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *,
     shape.push_back(sizes[cast<AffineDimExpr>(expression).getPosition()]);
   if (llvm::is_contained(sizes, -1))
     return emitOptionalError(location, "an axis stands in neither operand");
-  return giveType(adaptor.getOperands(), shape,
-                  getElementTypeOrSelf(adaptor.getLhs().getType()), types);
+  return giveType(adaptor.getOperands(), shape, getSumType(adaptor.getLhs()),
+                  types);
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,8 +162,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
   if (failed(shape) ||
       failed(checkSameElementType(location, adaptor.getOperands())))
     return failure();
-  return giveType(adaptor.getOperands(), *shape,
-                  getElementTypeOrSelf(adaptor.getInput().getType()), types);
+  return giveType(adaptor.getOperands(), *shape, getSumType(adaptor.getInput()),
+                  types);
 }
 
 LogicalResult ConvInputGradientOp::inferReturnTypes(
@@ -174,7 +181,7 @@ LogicalResult ConvInputGradientOp::inferReturnTypes(
     return emitOptionalError(location, "gradient must have shape [", *shape,
                              "], got ", adaptor.getGradient().getType());
   return giveType(adaptor.getOperands(), adaptor.getInputShape(),
-                  getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+                  getSumType(adaptor.getGradient()), types);
 }
 
 LogicalResult ConvWeightGradientOp::inferReturnTypes(
@@ -201,7 +208,7 @@ LogicalResult ConvWeightGradientOp::inferReturnTypes(
     result.insert(result.begin(), static_cast<int64_t>(*parts));
   }
   return giveType(adaptor.getOperands(), result,
-                  getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+                  getSumType(adaptor.getGradient()), types);
 }
 
 //===----------------------------------------------------------------------===//

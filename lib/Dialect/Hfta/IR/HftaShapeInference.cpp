@@ -148,6 +148,20 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
               types);
 }
 
+LogicalResult PairFactorsOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  auto axis = static_cast<int64_t>(adaptor.getAxis());
+  if (failed(checkAxis(location, axis, input.getRank())))
+    return failure();
+  SmallVector<int64_t> shape(input.getShape());
+  shape[axis] = (shape[axis] + 1) / 2;
+  return give(adaptor.getOperands(), shape, IntegerType::get(context, 32),
+              types);
+}
+
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> location,
                                       Adaptor adaptor,

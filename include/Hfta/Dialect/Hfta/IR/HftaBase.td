@@ -13,6 +13,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Hfta_Tensor : StaticShapeTensorOf<[AnyType]>;
 def Hfta_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
+/// Operands of products: floats, or pairs of bf16 (hfta.pair_factors).
+def Hfta_FactorTensor : StaticShapeTensorOf<[AnyFloat, I32]>;
 def Hfta_BoolTensor : StaticShapeTensorOf<[I1]>;
 def Hfta_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
 
@@ -48,7 +50,9 @@ def Hfta_RepeatedTrait : Hfta_MarkerTrait<"RepeatedTrait">;
 def Hfta_SumTrait : Hfta_MarkerTrait<"SumTrait">;
 
 /// Ops that add up products of elements of two operands. The attribute
-/// `hfta.multiply` may require that the operands are rounded first.
+/// `hfta.multiply` may require that the operands are rounded first. If both
+/// operands are pairs of bf16, products are those of hfta.multiply_pairs, and
+/// the result is f32.
 def Hfta_ProductTrait : Hfta_MarkerTrait<"ProductTrait">;
 
 class Hfta_Op<string mnemonic, list<Trait> traits = []>

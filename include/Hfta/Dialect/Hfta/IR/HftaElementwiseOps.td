@@ -133,4 +133,52 @@ def Hfta_RoundToTf32Op : Hfta_ElementwiseOp<"round_to_tf32", [
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+//===----------------------------------------------------------------------===//
+// Pairs of bf16
+//===----------------------------------------------------------------------===//
+
+// A pair is an i32 that holds two bf16. Processors with AVX512-BF16 multiply
+// the pairs of two vectors by one instruction, twice as fast as f32. The pairs
+// of a sum of products are made along an axis over which it adds.
+
+def Hfta_F32Tensor : StaticShapeTensorOf<[F32]>;
+def Hfta_PairTensor : StaticShapeTensorOf<[I32]>;
+
+def Hfta_PairFactorsOp : Hfta_TensorOp<"pair_factors"> {
+  let summary = "Rounds to bf16, and packs the two halves of an axis as pairs";
+  let description = [{
+    The axis, of size n, becomes one of h = ceil(n / 2) pairs. Pair i has element
+    i in its lower 16 bits and element i + h in its upper 16 bits, or zero if
+    there is no such element. So a pair's two elements lie in two slices, and
+    pairs along any axis are packed by vectors along the last one.
+    Example: `%1 = hfta.pair_factors %0 along 1 : tensor<8x64xf32>` is a tensor<8x32xi32>
+  }];
+  let arguments = (ins Hfta_F32Tensor:$input, I64Attr:$axis);
+  let results = (outs Hfta_PairTensor:$result);
+  let assemblyFormat = "$input `along` $axis attr-dict `:` type($input)";
+}
+
+def Hfta_MultiplyPairsOp : Hfta_Op<"multiply_pairs", !listconcat(
+    ElementwiseMappable.traits,
+    [Pure, AllTypesMatch<["lhs", "rhs"]>, AllTypesMatch<["sum", "result"]>])> {
+  let summary = "Adds the products of two pairs of bf16 to a sum in f32";
+  let description = [{
+    The op of a scalar, or of the lanes of vectors, in the body of a sum of
+    products. With `fma`, where x.high is the upper element of x:
+
+        result = fma(lhs.low, rhs.low, fma(lhs.high, rhs.high, sum))
+
+    Each fma rounds to nearest, ties to even; denormal operands and results are
+    zeros. This is what the instruction `vdpbf16ps` does.
+    Example: `%1 = hfta.multiply_pairs %a, %b to %0 : i32, f32`
+  }];
+  let arguments = (ins AnyTypeOf<[I32, VectorOfNonZeroRankOf<[I32]>]>:$lhs,
+                       AnyTypeOf<[I32, VectorOfNonZeroRankOf<[I32]>]>:$rhs,
+                       AnyTypeOf<[F32, VectorOfNonZeroRankOf<[F32]>]>:$sum);
+  let results = (outs AnyTypeOf<[F32, VectorOfNonZeroRankOf<[F32]>]>:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `to` $sum attr-dict `:` type($lhs) `,` type($sum)
+  }];
+}
+
 #endif // HFTA_ELEMENTWISE_OPS

@@ -28,7 +28,7 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
         : tensor<64x784xf32>, tensor<10x784xf32>
     ```
   }];
-  let arguments = (ins Hfta_FloatTensor:$lhs, Hfta_FloatTensor:$rhs,
+  let arguments = (ins Hfta_FactorTensor:$lhs, Hfta_FactorTensor:$rhs,
                        AffineMapArrayAttr:$indexing_maps,
                        OptionalAttr<TypeAttr>:$accumulate);
   let results = (outs Hfta_FloatTensor:$result);
@@ -66,7 +66,7 @@ def Hfta_ConvOp : Hfta_ConvolutionOp<"conv", [
         : tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32>
     ```
   }];
-  let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$weight), window);
+  let arguments = !con((ins Hfta_FactorTensor:$input, Hfta_FactorTensor:$weight), window);
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight)";
 }
 
@@ -77,7 +77,7 @@ def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient", [
     `input_shape` is the logical shape of the convolution's input.
     Example: `%2 = hfta.conv_input_gradient %g, %w {input_shape = …} : …`
   }];
-  let arguments = !con((ins Hfta_FloatTensor:$gradient, Hfta_FloatTensor:$weight),
+  let arguments = !con((ins Hfta_FactorTensor:$gradient, Hfta_FactorTensor:$weight),
                        window, (ins DenseI64ArrayAttr:$input_shape));
   let assemblyFormat = "$gradient `,` $weight attr-dict `:` type($gradient) `,` type($weight)";
 }
@@ -92,7 +92,7 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
     neighbouring samples, and the result has a first axis for the parts.
     Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
   }];
-  let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),
+  let arguments = !con((ins Hfta_FactorTensor:$input, Hfta_FactorTensor:$gradient),
                        window, (ins DenseI64ArrayAttr:$weight_shape,
                                     OptionalAttr<I64Attr>:$batch_parts));
   let assemblyFormat = "$input `,` $gradient attr-dict `:` type($input) `,` type($gradient)";
