@@ -78,10 +78,12 @@ static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
   return initial;
 }
 
-/// Recreates the fills of the results. If terms are added in blocks, sums are
-/// kept in memory between blocks and have to start there.
+/// Recreates the fills of the results, before the op. If terms are added in
+/// blocks, sums are kept in memory between blocks and have to start there.
 static void returnInitialValues(RewriterBase &rewriter, linalg::GenericOp op,
                                 MutableArrayRef<Value> initial) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
   for (auto [output, value] : llvm::zip(op.getDpsInits(), initial)) {
     if (value)
       linalg::FillOp::create(rewriter, op.getLoc(), value, output);

@@ -244,3 +244,43 @@ func.func private @wide(%x: memref<6x40xf32>, %w: memref<40x8xf32>, %i: memref<6
   }
   return
 }
+
+// -----
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+#all = affine_map<(m, n) -> (m, n)>
+#column = affine_map<(m, n) -> (n)>
+
+// With blocks of terms, sums are stored between blocks: they start as zeros
+// before the product, which the op that could have been its epilogue follows.
+// CHECK-LABEL: func.func private @blocks(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<64x4096xf32>
+// CHECK: %[[SUM:.*]] = memref.alloc() : memref<64x512xf32>
+// CHECK: vector.store %cst{{[^,]*}}, %{{.*}} : memref<32768xf32>, vector<8xf32>
+// CHECK: memref.load %[[X]]
+// CHECK-NOT: vector.store %cst
+// CHECK: arith.addf
+// CHECK-NOT: vector.store %cst
+// CHECK: return
+func.func private @blocks(%x: memref<64x4096xf32>, %w: memref<4096x512xf32>, %bias: memref<512xf32>, %out: memref<64x512xf32>,
+                          %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<64x512xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<64x512xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<64x4096xf32>, memref<4096x512xf32>) outs(%sum : memref<64x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %bias : memref<64x512xf32>, memref<512xf32>) outs(%out : memref<64x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
