@@ -316,7 +316,8 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
     integer exponents become products, maxima and minima become comparisons,
     remainders are computed by divisions. Rounding to bf16, and
     of f64 to f16, is done by integer operations, with the same result on every
-    processor. Square root, absolute value, rounding and fused multiply-add stay:
+    processor. hfta.multiply_pairs becomes `vdpbf16ps` where the processor has
+    it, and fused multiply-adds elsewhere. Square root, absolute value, rounding and fused multiply-add stay:
     they are instructions.
 
     Before:

@@ -25,7 +25,7 @@ struct FormingPolicy {
   /// in this type, so that fewer bytes are moved.
   bool storesNarrowFactors = false;
   /// Whether operands of products that are rounded to bf16 are stored as pairs
-  /// of neighbouring terms, two of which are multiplied at once.
+  /// (hfta.pair_factors), because products of two terms are added at once.
   bool pairsFactors = false;
   /// Whether products stay one op each when kernels are lowered to linalg,
   /// because later passes cut them into tiles for a block of threads.

@@ -185,8 +185,8 @@ static hfta_status check(const hfta_pool *pool, const hfta_task *task,
 /// run through all of them without a barrier in between.
 static void run_joined(work self) {
   int64_t copies = self.copies;
-  // Each thread runs the same number of whole copies. For the remaining copies,
-  // all threads share each launch's items.
+  // Each thread has as many whole copies, of which others may take some. For
+  // the remaining copies, all threads share each launch's items.
   if (self.count > 1) {
     int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
     int64_t whole = copies - copies % threads;
