@@ -297,11 +297,14 @@ def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
     %c = hfta.sub %x, %mean {hfta.repeated} : …
     ```
 
-    With `spread-only`, only ops that read no tensor of their size are marked:
-    a comparison of positions with the index that each row chooses, for example.
+    With `whole-rows`, ops that read a sum of each row aren't marked: the kernel
+    that computes the sum visits the row again. Neither are ops on small values,
+    which each element of a row would recompute. Ops that read no tensor of
+    their size still are, if they aren't random: a comparison of positions with
+    the index that each row chooses, for example.
   }];
-  let options = [Option<"spreadOnly", "spread-only", "bool", "false",
-                        "mark only ops that read no tensor of their size">];
+  let options = [Option<"wholeRows", "whole-rows", "bool", "false",
+                        "kernels compute whole rows, and visit them again">];
 }
 
 def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {

@@ -112,7 +112,7 @@ void CpuTarget::addFormingPasses(OpPassManager &pm, bool accumulates) const {
   if (!accumulates)
     pm.addPass(createHftaStoreGradients());
   addCleanUp(pm);
-  pm.addPass(createHftaRepeatCheapOps({/*spreadOnly=*/true}));
+  pm.addPass(createHftaRepeatCheapOps({/*wholeRows=*/true}));
 }
 
 void CpuTarget::addScratchPasses(OpPassManager &pm) const {

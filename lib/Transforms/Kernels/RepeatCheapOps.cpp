@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Kernels/KernelRows.h"
 #include "Kernels/Kernels.h"
 #include "Tasks/TaskSplitter.h"
 
@@ -123,19 +124,50 @@ static bool follow(Operation *op, const llvm::StringSet<> &written,
   return true;
 }
 
+/// Returns whether the path, which ends in `op`, reads a sum of each row, or
+/// what is computed from it. If a kernel computes whole rows, one kernel then
+/// computes the sum, the path and what reads it, and stores none of it.
+static bool readsRowSums(const CheapPath &path, Operation *op) {
+  return llvm::any_of(path.ops, [&](Operation *reader) {
+    return llvm::any_of(reader->getOperands(), [&](Value operand) {
+      Operation *source = getRowSource(operand);
+      return source && source != operand.getDefiningOp() &&
+             isOfRows(source, getResultShape(op));
+    });
+  });
+}
+
+/// Returns whether a value is so large that storing it costs more than to
+/// compute it once more, and no user would compute an element of it several
+/// times, for each element of a larger tensor.
+static bool isWorthwhileForRows(Operation *op, int64_t bits) {
+  constexpr int64_t kFewBits = 1 << 18;
+  int64_t elements = ShapedType::getNumElements(getResultShape(op));
+  bool isSpreadOut = false;
+  visitUsers(op, [&](Operation *user) {
+    isSpreadOut |= isElementwise(user) &&
+                   ShapedType::getNumElements(getResultShape(user)) > elements;
+  });
+  return bits > kFewBits && !isSpreadOut;
+}
+
 static void mark(Operation *op) {
   op->setAttr(HftaDialect::kRepeatedAttrName, UnitAttr::get(op->getContext()));
 }
 
 /// Marks an op as recomputed if that is worthwhile, together with the ops
 /// before it that only it needs.
-static void markWhereWorth(Operation *op, const llvm::StringSet<> &written) {
+static void markWhereWorth(Operation *op, const llvm::StringSet<> &written,
+                           bool wholeRows) {
   if (op->getNumResults() != 1 || !isCheap(op) || isRepeated(op))
     return;
   CheapPath path = {countBits(op->getResult(0)), {}, Value(), 0};
-  if (follow(op, written, path) && haveUsersRoom(op, !path.read))
-    for (Operation *marked : path.ops)
-      mark(marked);
+  if (!follow(op, written, path) || !haveUsersRoom(op, !path.read) ||
+      (wholeRows && (!path.read || readsRowSums(path, op) ||
+                     !isWorthwhileForRows(op, path.bits))))
+    return;
+  for (Operation *marked : path.ops)
+    mark(marked);
 }
 
 /// Marks an op as recomputed if it is computed from small tensors and positions
@@ -162,10 +194,9 @@ struct RepeatCheapOpsPass
       llvm::StringSet<> written;
       task.walk([&](WriteOp write) { written.insert(write.getVariable()); });
       task.walk([&](Operation *op) {
-        if (spreadOnly)
+        if (wholeRows)
           markWhereSpread(op, written);
-        else
-          markWhereWorth(op, written);
+        markWhereWorth(op, written, wholeRows);
       });
     });
   }

@@ -1,12 +1,5 @@
 // RUN: hfta-opt %s -hfta-repeat-cheap-ops | FileCheck %s -enable-var-scope
-// RUN: hfta-opt %s -hfta-repeat-cheap-ops=spread-only | FileCheck %s --check-prefix=SPREAD
-
-// With `spread-only`, only the comparison of positions in @path is marked.
-// SPREAD-NOT: hfta.repeated
-// SPREAD-LABEL: func.func @path(
-// SPREAD: hfta.iota
-// SPREAD: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
-// SPREAD-NOT: hfta.repeated
+// RUN: hfta-opt %s -hfta-repeat-cheap-ops=whole-rows | FileCheck %s --check-prefix=ROWS
 
 // A value that a sum and an elementwise op compute from a tensor that is in
 // memory anyway, and from a much smaller one, is computed by both.
@@ -14,6 +7,10 @@
 // CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
 // CHECK: hfta.mul
 // CHECK-NOT: hfta.repeated
+// ROWS-LABEL: func.func @centered(
+// ROWS: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
+// ROWS: hfta.mul
+// ROWS-NOT: hfta.repeated
 func.func @centered(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>, %y: tensor<8x32x64xf32>) -> (tensor<32xf32>, tensor<8x32x64xf32>) {
   %m = hfta.broadcast %mean to [8, 32, 64] along [1] : tensor<32xf32>
   %c = hfta.sub %x, %m : tensor<8x32x64xf32>, tensor<8x32x64xf32>
@@ -25,6 +22,7 @@ func.func @centered(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>, %y: tensor<8
 
 // So is what follows from it alone.
 // CHECK-LABEL: func.func @chain(
+// ROWS-LABEL: func.func @chain(
 // CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
 // CHECK: hfta.abs %{{.+}} {hfta.repeated}
 // CHECK-NOT: hfta.repeated
@@ -45,6 +43,12 @@ func.func @chain(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>) -> (tensor<32xf
 // CHECK: hfta.cast %{{.+}} {hfta.repeated}
 // CHECK: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
 // CHECK-NOT: hfta.repeated
+// With `whole-rows`, only the second comparison is marked: one kernel computes
+// the sum of a row and what follows from the row.
+// ROWS-LABEL: func.func @path(
+// ROWS: hfta.iota
+// ROWS: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
+// ROWS-NOT: hfta.repeated
 func.func @path(%x: tensor<8x32x64xf32>, %most: tensor<8x32xf32>, %label: tensor<8xi64>) -> (tensor<8x32xf32>, tensor<8x32x64xf32>, tensor<8x1000xf32>) {
   %m = hfta.broadcast %most to [8, 32, 64] along [0, 1] : tensor<8x32xf32>
   %is = hfta.compare equal, %x, %m : tensor<8x32x64xf32>, tensor<8x32x64xf32>
@@ -122,4 +126,40 @@ func.func @mask(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>) {
   %masked = hfta.select %chosen, %x, %zero : tensor<4x4xi1>, tensor<4x4xf32>, tensor<4x4xf32>
   %sum = hfta.reduce sum %masked over [1] : tensor<4x4xf32>
   return %masked, %sum : tensor<4x4xf32>, tensor<4xf32>
+}
+
+// With `whole-rows`, what reads a sum of its row isn't marked: the kernel that
+// computes the sum visits the row again. Nor is a small value, or one that the
+// elements of a larger tensor would compute again.
+// CHECK-LABEL: func.func @softmax(
+// CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
+// ROWS-LABEL: func.func @softmax(
+// ROWS-NOT: hfta.repeated
+func.func @softmax(%x: tensor<256x64xf32>) -> (tensor<256xf32>, tensor<256x64xf32>) {
+  %most = hfta.reduce max %x over [1] : tensor<256x64xf32>
+  %m = hfta.broadcast %most to [256, 64] along [0] : tensor<256xf32>
+  %below = hfta.sub %x, %m : tensor<256x64xf32>, tensor<256x64xf32>
+  %e = hfta.exp %below : tensor<256x64xf32>
+  %sum = hfta.reduce sum %e over [1] : tensor<256x64xf32>
+  %twice = hfta.add %below, %below : tensor<256x64xf32>, tensor<256x64xf32>
+  return %sum, %twice : tensor<256xf32>, tensor<256x64xf32>
+}
+
+// ROWS-LABEL: func.func @small(
+// ROWS-NOT: hfta.repeated
+func.func @small(%x: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<64xf32>) {
+  %n = hfta.neg %x : tensor<8x64xf32>
+  %e = hfta.exp %n : tensor<8x64xf32>
+  %sum = hfta.reduce sum %n over [0] : tensor<8x64xf32>
+  return %e, %sum : tensor<8x64xf32>, tensor<64xf32>
+}
+
+// ROWS-LABEL: func.func @larger(
+// ROWS-NOT: hfta.repeated
+func.func @larger(%x: tensor<256x64xf32>, %y: tensor<4x256x64xf32>) -> (tensor<4x256x64xf32>, tensor<64xf32>) {
+  %n = hfta.neg %x : tensor<256x64xf32>
+  %b = hfta.broadcast %n to [4, 256, 64] along [1, 2] : tensor<256x64xf32>
+  %product = hfta.mul %y, %b : tensor<4x256x64xf32>, tensor<4x256x64xf32>
+  %sum = hfta.reduce sum %n over [0] : tensor<256x64xf32>
+  return %product, %sum : tensor<4x256x64xf32>, tensor<64xf32>
 }
