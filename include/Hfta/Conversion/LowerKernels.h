@@ -79,6 +79,7 @@ inline constexpr llvm::StringLiteral kPanelAttrName = "hfta.panel";
 /// Suffix, after a kernel's name, of its C entry point.
 inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 
+#define GEN_PASS_DECL_HFTABLOCKROWS
 #define GEN_PASS_DECL_HFTABUFFERIZEKERNELS
 #define GEN_PASS_DECL_HFTADISTRIBUTEKERNELS
 #define GEN_PASS_DECL_HFTAEXPANDMATH

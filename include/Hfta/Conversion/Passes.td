@@ -356,6 +356,34 @@ def HftaFuseElementwise : Pass<"hfta-fuse-elementwise", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def HftaBlockRows : Pass<"hfta-block-rows", "::mlir::func::FuncOp"> {
+  let summary = "Visit large tensors in blocks of rows that stay in the cache";
+  let description = [{
+    A sum over rows, and the ops before and after it that visit the same tensors
+    row by row, become one loop over blocks of rows: a block is in the core's
+    cache when the next op reads it. Without the loop, each op would fetch the
+    whole tensor from memory. A sum over rows that are wider than registers hold
+    gets such a loop even if it is alone, since memory is read fastest in whole
+    rows. The sums wait in memory between blocks, so their order stays.
+    Memory for values that only these ops use shrinks to one block's.
+
+    ```mlir
+    linalg.generic … ins(%x : memref<2500x1024xf32>) outs(%d : memref<2500x1024xf32>)
+    linalg.generic … ins(%d : memref<2500x1024xf32>) outs(%sum : memref<1024xf32>)
+    // ==>
+    scf.for %row = %c0 to %c2500 step %c20 {
+      %x0 = memref.subview %x[%row, 0] [20, 1024] [1, 1] : …
+      %d0 = memref.subview %d[%row, 0] [20, 1024] [1, 1] : …
+      linalg.generic … ins(%x0) outs(%d0)
+      linalg.generic … ins(%d0) outs(%sum : memref<1024xf32>)
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg ops on memory to loops over vectors";
   let description = [{

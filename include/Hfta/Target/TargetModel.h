@@ -145,6 +145,18 @@ public:
     static constexpr double kMinGain = 0.9;
   };
 
+  /// Parameters of blocks of rows (`BlockRows`).
+  struct RowBlocks {
+    /// A block's rows take at most 1/kCacheParts of the core's cache, if that
+    /// is at least one row: beside them are the sums, and what is prefetched.
+    static constexpr int64_t kCacheParts = 4;
+    /// The most rows of a block. More wouldn't make it faster to load and store
+    /// the sums between blocks.
+    static constexpr int64_t kMost = 8;
+    /// The least number of rows of a block that pays for a sum alone.
+    static constexpr int64_t kFewestAlone = 4;
+  };
+
   /// Parameters of reductions of contiguous rows (`RowReduction`).
   struct Rows {
     /// The largest number of ops in a small body. With a small body, as many

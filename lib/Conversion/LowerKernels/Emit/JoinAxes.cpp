@@ -1,6 +1,7 @@
 //===- JoinAxes.cpp - Loops over several axes as one ----------------------===//
 
 #include "Emit/JoinAxes.h"
+#include "Hfta/Conversion/LowerKernels.h"
 #include "Plan/Access.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -142,8 +143,9 @@ linalg::GenericOp AxisJoiner::join(RewriterBase &rewriter) {
     auto axis = cast<AffineDimExpr>(newAxis[index.getDim()]);
     index.setDim(axis.getPosition());
   });
-  if (Attribute inputs = op->getAttr(kEpilogueInputsAttrName))
-    joined->setAttr(kEpilogueInputsAttrName, inputs);
+  for (StringRef name : {kEpilogueInputsAttrName, kTermAttrName})
+    if (Attribute attribute = op->getAttr(name))
+      joined->setAttr(name, attribute);
   rewriter.eraseOp(op);
   return joined;
 }

@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 void hfta::numberSum(linalg::GenericOp op, SumOrderAttr order) {
-  if (!order)
+  // A sum whose terms come in blocks was numbered before it was divided.
+  if (!order || op->hasAttr(kTermAttrName))
     return;
   auto kernel = op->getParentOfType<func::FuncOp>();
   SmallVector<Attribute> orders;

@@ -45,6 +45,7 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
   OpPassManager &memory = pm.nest<func::FuncOp>();
   addKernelCleanUp(memory);
   addVerification(memory, options);
+  memory.addPass(createHftaBlockRows());
   memory.addPass(createHftaKernelsToLoops());
   // Erases the marks of sums, whether or not the sums are checked.
   memory.addPass(createHftaVerifySumOrder(

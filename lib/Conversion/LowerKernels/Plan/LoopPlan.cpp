@@ -278,10 +278,35 @@ static bool hasAlignedRows(Value memory, int64_t lanes) {
          hasAlignedRows(view.getSource(), lanes);
 }
 
+/// Returns whether `memory`, or a view of it, is used behind `op`. Ops behind
+/// it may have been lowered to loops.
+static bool isUsedBehind(linalg::GenericOp op, Value memory) {
+  return llvm::any_of(memory.getUsers(), [&](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1 &&
+        isUsedBehind(op, user->getResult(0)))
+      return true;
+    Operation *place = op->getBlock()->findAncestorOpInBlock(*user);
+    return place && op->isBeforeInBlock(place) &&
+           !isa<ViewLikeOpInterface>(user);
+  });
+}
+
+/// Returns whether an op behind `op` reads its result while this is in the
+/// cache.
+static bool isReadFromCache(linalg::GenericOp op, Value result,
+                            const TargetModel &target) {
+  auto type = cast<MemRefType>(result.getType());
+  return type.getNumElements() * getStoredElementBytes(type) <=
+             target.getCoreCache().getBytes() &&
+         isUsedBehind(op, result);
+}
+
 bool LoopPlanner::canStream() {
   if (!result.vectorAxis || !result.overlaps || op.getNumDpsInits() != 1)
     return false;
   OpOperand &output = *op.getDpsInitOperand(0);
+  if (isReadFromCache(op, output.get(), target))
+    return false;
   auto root = dyn_cast<BlockArgument>(getRootMemory(output.get()));
   if (!root || !getAccess(output, result.vectorAxis).isContiguous())
     return false;
