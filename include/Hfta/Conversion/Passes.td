@@ -371,12 +371,13 @@ def HftaBlockRows : Pass<"hfta-block-rows", "::mlir::func::FuncOp"> {
     linalg.generic … ins(%x : memref<2500x1024xf32>) outs(%d : memref<2500x1024xf32>)
     linalg.generic … ins(%d : memref<2500x1024xf32>) outs(%sum : memref<1024xf32>)
     // ==>
-    scf.for %row = %c0 to %c2500 step %c20 {
-      %x0 = memref.subview %x[%row, 0] [20, 1024] [1, 1] : …
-      %d0 = memref.subview %d[%row, 0] [20, 1024] [1, 1] : …
+    scf.for %row = %c0 to %c2496 step %c8 {
+      %x0 = memref.subview %x[%row, 0] [8, 1024] [1, 1] : …
+      %d0 = memref.subview %d[%row, 0] [8, 1024] [1, 1] : …
       linalg.generic … ins(%x0) outs(%d0)
       linalg.generic … ins(%d0) outs(%sum : memref<1024xf32>)
     }
+    …  // The last 4 rows follow.
     ```
   }];
   let dependentDialects = [
@@ -398,7 +399,7 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     cache or are on many pages. Zero that is added to a product's sums is added
     before they are stored. Reductions of contiguous rows have lanes along the
     rows, the same number on every target. Results that are larger than the
-    caches are stored past them. The module's `hfta.target` describes the target.
+    caches are stored past them, unless the next op reads them from the cache. The module's `hfta.target` describes the target.
 
     Before:
     ```mlir

@@ -150,8 +150,9 @@ public:
     /// A block's rows take at most 1/kCacheParts of the core's cache, if that
     /// is at least one row: beside them are the sums, and what is prefetched.
     static constexpr int64_t kCacheParts = 4;
-    /// The most rows of a block. More wouldn't make it faster to load and store
-    /// the sums between blocks.
+    /// The most rows of a block: enough that loading and storing the sums
+    /// between blocks takes little time. Sums of 2500 x 1024 numbers took 1.4
+    /// times as long with 32, and 1.3 times as long with 1 (AMD EPYC).
     static constexpr int64_t kMost = 8;
     /// The least number of rows of a block that pays for a sum alone.
     static constexpr int64_t kFewestAlone = 4;

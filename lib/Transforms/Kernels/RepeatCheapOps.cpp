@@ -141,6 +141,7 @@ static bool readsRowSums(const CheapPath &path, Operation *op) {
 /// compute it once more, and no user would compute an element of it several
 /// times, for each element of a larger tensor.
 static bool isWorthwhileForRows(Operation *op, int64_t bits) {
+  // 32 KiB, the size of a first-level cache.
   constexpr int64_t kFewBits = 1 << 18;
   int64_t elements = ShapedType::getNumElements(getResultShape(op));
   bool isSpreadOut = false;

@@ -238,13 +238,10 @@ Value TensorSlicer::extract(Value tensor, Range range) {
                                         offsets, sizes, strides);
 }
 
-void TensorSlicer::shiftIndices(Operation *clone, OpResult result,
-                                Range range) {
-  auto op = cast<linalg::LinalgOp>(result.getOwner());
-  unsigned axis = *getIterationAxis(op, result.getResultNumber(), range.axis);
+void hfta::shiftIndices(RewriterBase &rewriter, Operation *op, unsigned axis,
+                        Value offset) {
   OpBuilder::InsertionGuard guard(rewriter);
-  Value offset = getOffset(op.getLoc(), range);
-  clone->walk([&](linalg::IndexOp index) {
+  op->walk([&](linalg::IndexOp index) {
     if (index.getDim() != axis)
       return;
     rewriter.setInsertionPointAfter(index);
@@ -353,8 +350,14 @@ void TensorSlicer::cloneSliced(OpResult result, Range range,
   unsigned inputs = linalgOp.getNumDpsInputs();
   SmallVector<Type> types = llvm::to_vector(
       ValueRange(ArrayRef(operands).drop_front(inputs)).getTypes());
+  Value offset =
+      linalgOp.hasIndexSemantics() ? getOffset(op->getLoc(), range) : Value();
   Operation *clone = mlir::clone(rewriter, op, types, operands);
-  shiftIndices(clone, result, range);
+  if (offset)
+    shiftIndices(
+        rewriter, clone,
+        *getIterationAxis(linalgOp, result.getResultNumber(), range.axis),
+        offset);
   AffineExpr axis = linalgOp
                         .getMatchingIndexingMap(linalgOp.getDpsInitOperand(
                             result.getResultNumber()))

@@ -29,6 +29,11 @@ struct PartRange {
 std::optional<SmallVector<PartRange>> getPartRanges(OpResult result,
                                                     int64_t axis);
 
+/// Adds `offset` to the indices along `axis` in the body of a structured op
+/// that computes a range of that axis, which begins at `offset`.
+void shiftIndices(RewriterBase &rewriter, Operation *op, unsigned axis,
+                  Value offset);
+
 /// Rewrites computations of whole tensors to computations of a range along one
 /// axis. The range begins at the index `begin`.
 class TensorSlicer {
@@ -56,7 +61,6 @@ private:
                    ArrayRef<PartRange> operandRanges);
   Value extract(Value tensor, Range range);
   Value getOffset(Location loc, Range range);
-  void shiftIndices(Operation *clone, OpResult result, Range range);
 
   RewriterBase &rewriter;
   Value begin;

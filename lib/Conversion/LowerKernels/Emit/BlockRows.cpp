@@ -8,12 +8,12 @@
 // order.
 //===----------------------------------------------------------------------===//
 
+#include "Distribute/TensorSlicer.h"
 #include "Emit/SumMarks.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Conversion/SumOrder.h"
 #include "Plan/RowPlan.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,7 +38,8 @@ static std::optional<unsigned> getAxisOfTerms(linalg::GenericOp op) {
   SmallVector<unsigned> axes;
   op.getReductionDims(axes);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  llvm::erase_if(axes, [&](unsigned axis) { return sizes[axis] == 1; });
+  // A tensor without elements has no rows.
+  llvm::erase_if(axes, [&](unsigned axis) { return sizes[axis] <= 1; });
   if (axes.empty() || planRows(op))
     return std::nullopt;
   return axes.front();
@@ -94,6 +95,10 @@ private:
     unsigned axis;
   };
 
+  bool contains(Operation *op) const {
+    return llvm::any_of(members,
+                        [&](const Member &member) { return member.op == op; });
+  }
   std::optional<unsigned> findAxis(linalg::GenericOp op) const;
   bool canHave(linalg::GenericOp op, unsigned axis, SmallVector<Use> &added);
   LogicalResult addAlong(linalg::GenericOp op, unsigned axis, bool isBehind);
@@ -153,11 +158,13 @@ bool RowGroup::canHave(linalg::GenericOp op, unsigned axis,
     if (use.isWritten && (use.place < 0) != adds)
       return false;
     auto agrees = [&](const Use &other) {
+      // A block takes one part of each memory, for all that read it.
+      if (use.memory == other.memory && use.place != other.place)
+        return false;
       if ((!use.isWritten && !other.isWritten) ||
           getRootMemory(use.memory) != getRootMemory(other.memory))
         return true;
-      return use.memory == other.memory && use.place == other.place &&
-             use.place >= 0;
+      return use.memory == other.memory && use.place >= 0;
     };
     if (!llvm::all_of(uses, agrees) || !llvm::all_of(added, agrees))
       return false;
@@ -226,9 +233,8 @@ int64_t RowGroup::chooseRows() const {
 
 bool RowGroup::isFree() const {
   for (Operation *op = getFirst(); op != getLast(); op = op->getNextNode()) {
-    if (llvm::any_of(members,
-                     [&](const Member &member) { return member.op == op; }) ||
-        isa<memref::AllocOp, ViewLikeOpInterface>(op) || isPure(op))
+    if (contains(op) || isa<memref::AllocOp, ViewLikeOpInterface>(op) ||
+        isPure(op))
       continue;
     auto fill = dyn_cast<linalg::FillOp>(op);
     if (!fill)
@@ -247,11 +253,8 @@ bool RowGroup::isFree() const {
 
 bool RowGroup::isOwn(Value memory) const {
   return memory.getDefiningOp<memref::AllocOp>() &&
-         llvm::all_of(memory.getUsers(), [&](Operation *user) {
-           return llvm::any_of(members, [&](const Member &member) {
-             return member.op == user;
-           });
-         });
+         llvm::all_of(memory.getUsers(),
+                      [&](Operation *user) { return contains(user); });
 }
 
 void RowGroup::shrinkMemory(RewriterBase &rewriter, int64_t block) {
@@ -268,52 +271,39 @@ void RowGroup::shrinkMemory(RewriterBase &rewriter, int64_t block) {
   }
 }
 
+/// Creates a view of `count` rows from `begin` on; axis `place` runs along
+/// rows.
+static Value createPart(RewriterBase &rewriter, Location loc, Value memory,
+                        int64_t place, OpFoldResult begin, int64_t count) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape();
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(rewriter.getContext(), shape);
+  SmallVector<OpFoldResult> offsets(shape.size(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(shape.size(), rewriter.getIndexAttr(1));
+  offsets[place] = begin;
+  sizes[place] = rewriter.getIndexAttr(count);
+  return memref::SubViewOp::create(rewriter, loc, memory, offsets, sizes,
+                                   strides);
+}
+
 /// Emits the group's ops for the rows from `begin` on.
 void RowGroup::emitBlock(RewriterBase &rewriter, OpFoldResult begin,
                          int64_t count) {
-  DenseMap<Value, Value> parts;
-  auto getPart = [&](OpOperand &operand, unsigned axis,
-                     linalg::GenericOp op) -> Value {
-    Value memory = operand.get();
-    if (!isa<MemRefType>(memory.getType()))
-      return memory;
-    int64_t place = *getPlace(op.getMatchingIndexingMap(&operand), axis);
-    if (place < 0)
-      return memory;
-    Value &part = parts[memory];
-    if (part)
-      return part;
-    Value own = shrunk.lookup(memory);
-    Value whole = own ? own : memory;
-    ArrayRef<int64_t> shape = cast<MemRefType>(whole.getType()).getShape();
-    SmallVector<OpFoldResult> sizes =
-        getAsIndexOpFoldResult(rewriter.getContext(), shape);
-    SmallVector<OpFoldResult> offsets(shape.size(), rewriter.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(shape.size(), rewriter.getIndexAttr(1));
-    sizes[place] = rewriter.getIndexAttr(count);
-    if (!own)
-      offsets[place] = begin;
-    part = memref::SubViewOp::create(rewriter, op.getLoc(), whole, offsets,
-                                     sizes, strides);
-    return part;
-  };
-  for (const Member &member : members) {
-    IRMapping mapping;
-    for (OpOperand &operand : member.op->getOpOperands())
-      mapping.map(operand.get(), getPart(operand, member.axis, member.op));
-    Operation *clone = rewriter.clone(*member.op, mapping);
-    clone->walk([&](linalg::IndexOp index) {
-      if (index.getDim() != member.axis)
-        return;
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointAfter(index);
-      Value from =
-          getValueOrCreateConstantIndexOp(rewriter, index.getLoc(), begin);
-      Value shifted =
-          arith::AddIOp::create(rewriter, index.getLoc(), index, from);
-      rewriter.replaceAllUsesExcept(index, shifted, shifted.getDefiningOp());
-    });
+  IRMapping parts;
+  for (const Use &use : uses) {
+    if (use.place < 0 || parts.contains(use.memory))
+      continue;
+    Value own = shrunk.lookup(use.memory);
+    OpFoldResult first = own ? rewriter.getIndexAttr(0) : begin;
+    parts.map(use.memory,
+              createPart(rewriter, use.memory.getLoc(), own ? own : use.memory,
+                         use.place, first, count));
   }
+  Value firstRow =
+      getValueOrCreateConstantIndexOp(rewriter, getFirst()->getLoc(), begin);
+  for (const Member &member : members)
+    shiftIndices(rewriter, rewriter.clone(*member.op, parts), member.axis,
+                 firstRow);
 }
 
 void RowGroup::emit(RewriterBase &rewriter, int64_t block) {
@@ -321,8 +311,7 @@ void RowGroup::emit(RewriterBase &rewriter, int64_t block) {
   Location loc = first->getLoc();
   SmallVector<Operation *> between;
   for (Operation *op = first; op != getLast(); op = op->getNextNode())
-    if (llvm::none_of(members,
-                      [&](const Member &member) { return member.op == op; }))
+    if (!contains(op))
       between.push_back(op);
   for (Operation *op : between)
     rewriter.moveOpBefore(op, first);

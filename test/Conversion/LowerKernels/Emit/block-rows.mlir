@@ -5,8 +5,8 @@
 // CHECK-LABEL: func.func @gradient(
 // CHECK: linalg.fill {{.*}} outs(%arg2
 // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step %[[STEP:.*]] {
-// CHECK: %[[X:.*]] = memref.subview %arg0[%[[ROW]], 0] [8, 1024]
-// CHECK: %[[D:.*]] = memref.subview %arg1[%[[ROW]], 0] [8, 1024]
+// CHECK-DAG: %[[X:.*]] = memref.subview %arg0[%[[ROW]], 0] [8, 1024]
+// CHECK-DAG: %[[D:.*]] = memref.subview %arg1[%[[ROW]], 0] [8, 1024]
 // CHECK: linalg.generic {{.*}} ins(%[[X]] : {{.*}}) outs(%[[D]] :
 // CHECK: linalg.generic {{.*}} ins(%[[D]] : {{.*}}) outs(%arg2 :
 // CHECK: } {hfta.term_loop}
@@ -93,6 +93,38 @@ func.func @along_rows(%x: memref<2500x1024xf32>, %sum: memref<2500xf32>, %item: 
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<2500x1024xf32>) outs(%sum : memref<2500xf32>) {
   ^bb0(%in: f32, %out: f32):
     %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Nor for tensors without elements, or beside an op that reads the same memory
+// along another axis: only the sum before it is in blocks.
+// CHECK-LABEL: func.func @empty(
+// CHECK-NOT: scf.for
+// CHECK-LABEL: func.func @two_axes(
+// CHECK: scf.for
+// CHECK: linalg.generic
+// CHECK: }
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg0
+// CHECK-NOT: scf.for
+func.func @empty(%x: memref<0x1024xf32>, %sum: memref<1024xf32>, %item: index, %scratch: memref<?xi8>) attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : memref<0x1024xf32>) outs(%sum : memref<1024xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+func.func @two_axes(%x: memref<1024x1024xf32>, %d: memref<1024x1024xf32>, %sum: memref<1024xf32>, %item: index, %scratch: memref<?xi8>) attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : memref<1024x1024xf32>) outs(%sum : memref<1024xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %x : memref<1024x1024xf32>, memref<1024x1024xf32>) outs(%d : memref<1024x1024xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %0 = arith.addf %in, %other : f32
     linalg.yield %0 : f32
   }
   return
