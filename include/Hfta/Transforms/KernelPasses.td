@@ -327,12 +327,14 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     its result's shape, or of its input's, but no product's kernel; sums of
     parts join the kernel that computes their terms, if no other op needs these
     before. Where reductions are joined, those along the same axes that read one
-    tensor are one kernel, so that it is read once. Where small ops are joined,
-    unrelated ones are one kernel, and so are reductions of equally many small
-    elements, so that there are fewer kernels; an op joins together with all ops
-    that it depends on, as otherwise one kernel would wait for the other. Both
-    kinds of joining move a task's writes to its end, and do nothing in a task
-    that reads a variable after it has written it, or writes one twice.
+    tensor are one kernel, so that it is read once, unless the task writes a
+    variable between them that it reads or writes elsewhere, too.
+    Where small ops are joined, unrelated ones are one kernel, and so are
+    reductions of equally many small elements, so that there are fewer kernels;
+    an op joins together with all ops that it depends on, as otherwise one
+    kernel would wait for the other. Joining small ops moves a task's writes to
+    its end, and does nothing in a task that reads a variable after it has
+    written it, or writes one twice.
 
     ```mlir
     %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>

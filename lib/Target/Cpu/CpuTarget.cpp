@@ -103,7 +103,8 @@ void CpuTarget::printDevices(llvm::raw_ostream &os) const {
 //===----------------------------------------------------------------------===//
 
 const FormingPolicy &CpuTarget::getForming() const {
-  static constexpr FormingPolicy policy = {.pairsFactors = true};
+  static constexpr FormingPolicy policy = {.joinsReductions = true,
+                                           .pairsFactors = true};
   return policy;
 }
 

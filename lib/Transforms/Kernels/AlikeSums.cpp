@@ -142,8 +142,8 @@ private:
 /// Returns the direct and indirect users of `sum` that come before `other`, in
 /// program order: the ops to be moved behind `other`. Fails if `other` depends
 /// on `sum`, or if one of these ops can't be moved: it is neither elementwise
-/// nor a reduction nor recomputed by kernels, or its result is larger than the
-/// sum.
+/// nor a reduction nor a write nor recomputed by kernels, or its result is
+/// larger than the sum.
 static FailureOr<SmallVector<Operation *>>
 findWaiting(Operation *sum, Operation *other, const MovedOrder &order) {
   int64_t most = countElements(sum->getResult(0));
@@ -159,8 +159,8 @@ findWaiting(Operation *sum, Operation *other, const MovedOrder &order) {
       return isRepeated(op) ||
              cast<RankedTensorType>(type).getNumElements() <= most;
     });
-    if (!isSmall ||
-        !(isa<ElementwiseOpInterface>(op) || getSummed(op) || isRepeated(op)))
+    if (!isSmall || !(isa<ElementwiseOpInterface, WriteOp>(op) ||
+                      getSummed(op) || isRepeated(op)))
       return failure();
     llvm::append_range(left, op->getUsers());
   }
@@ -170,16 +170,23 @@ findWaiting(Operation *sum, Operation *other, const MovedOrder &order) {
   return waiting;
 }
 
-void hfta::gatherSums(func::FuncOp task) {
+void hfta::gatherSums(func::FuncOp task, const WriteSet &fixedWrites) {
   SmallVector<Operation *> sums;
-  for (Operation &op : task.getBody().front())
-    if (getSummed(&op))
-      sums.push_back(&op);
+  DenseMap<Operation *, size_t> writesBefore;
+  size_t writes = 0;
+  for (Operation &op : task.getBody().front()) {
+    writes += fixedWrites.contains(&op);
+    if (!getSummed(&op))
+      continue;
+    sums.push_back(&op);
+    writesBefore[&op] = writes;
+  }
   MovedOrder order(task.getBody().front());
   for (auto [number, sum] : llvm::enumerate(sums))
     for (Operation *other :
          ArrayRef(sums).drop_front(number + 1).take_front(kNeighbours)) {
-      if (!order.isBefore(sum, other) || !readAlike(sum, other))
+      if (writesBefore[sum] != writesBefore[other] ||
+          !order.isBefore(sum, other) || !readAlike(sum, other))
         continue;
       FailureOr<SmallVector<Operation *>> waiting =
           findWaiting(sum, other, order);

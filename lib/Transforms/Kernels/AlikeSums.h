@@ -11,6 +11,7 @@
 #define HFTA_LIB_TRANSFORMS_KERNELS_ALIKESUMS_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Kernels/Kernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::hfta {
@@ -31,10 +32,10 @@ bool areSmallAndAlike(Operation *one, Operation *other);
 
 /// Moves users of a reduction behind a later reduction that reads the same
 /// tensor (readAlike), so that no op between the two forces them into different
-/// kernels. Users are moved only if their results are no larger than the
-/// reduction's and the later reduction doesn't depend on them. The task's
-/// writes must be its last ops, because nothing is moved past a write.
-void gatherSums(func::FuncOp task);
+/// kernels. Users are moved only if they are writes, or their results are no
+/// larger than the reduction's, and the later reduction doesn't depend on them.
+/// Nothing is moved past a write of `fixedWrites` (findFixedWrites).
+void gatherSums(func::FuncOp task, const WriteSet &fixedWrites);
 
 } // namespace mlir::hfta
 

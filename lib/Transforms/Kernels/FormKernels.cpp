@@ -10,10 +10,11 @@
 // - values that the kernel uses row by row (KernelRows.h): reductions, and
 //   elementwise ops on their results.
 //
+// - other sums of a tensor that the kernel sums up.
+//
 // Small values and broadcasts are cloned into each kernel that uses them. On a
 // GPU, where each thread computes single elements, these join too: sums with as
-// many elements as the kernel, other sums of the same tensor or of small
-// tensors, and unrelated small ops.
+// many elements as the kernel, sums of small tensors, and unrelated small ops.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -73,8 +74,8 @@ public:
                const FormingPolicy &policy)
       : task(task), symbols(symbols), policy(policy) {}
 
-  /// Prepares the task: moves writes to its end, splits large reductions, and
-  /// brings reductions of the same tensor together.
+  /// Prepares the task as the policy demands: moves writes to its end, splits
+  /// large reductions, and brings reductions of the same tensor together.
   void prepare();
   /// Forms the kernels. `copiesUses` must have been made after all tasks were
   /// prepared; it is null if no op is for a single copy.
@@ -126,6 +127,7 @@ private:
   /// Whether all writes are at the task's end, so that any op may be moved
   /// down.
   bool areWritesLast = false;
+  WriteSet fixedWrites; ///< writes past which nothing may be moved
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op is in, and the ops of each kernel by its
   /// root.
@@ -424,12 +426,14 @@ void KernelFormer::growBySums(Operation *root) {
   });
 }
 
-/// Calls `visit` with the ops before `root`, the nearest first, up to a limit
-/// that bounds the cost of the search.
+/// Calls `visit` with the ops before `root`, the nearest first, up to a write
+/// past which nothing may be moved, or a limit that bounds the cost of the
+/// search.
 void KernelFormer::visitNeighbours(
     Operation *root, function_ref<void(Operation *)> visit) const {
   Operation *op = root->getPrevNode();
-  for (size_t i = 0; i < 4 * room.ops && op; ++i, op = op->getPrevNode())
+  for (size_t i = 0; i < 4 * room.ops && op && !fixedWrites.contains(op);
+       ++i, op = op->getPrevNode())
     visit(op);
 }
 
@@ -595,12 +599,12 @@ void KernelFormer::emit(Operation *root) {
 }
 
 void KernelFormer::prepare() {
-  areWritesLast =
-      (policy.joinsReductions || policy.joinsSmallOps) && sinkWrites(task);
+  areWritesLast = policy.joinsSmallOps && sinkWrites(task);
+  fixedWrites = findFixedWrites(task);
   sinkStoredValues(task, areWritesLast);
   splitReductions(task);
-  if (policy.joinsReductions && areWritesLast)
-    gatherSums(task);
+  if (policy.joinsReductions)
+    gatherSums(task, fixedWrites);
 }
 
 void KernelFormer::form(const CopyUses *copiesUses) {
@@ -620,7 +624,7 @@ void KernelFormer::form(const CopyUses *copiesUses) {
     membersOf[&op].insert(&op);
     roots.push_back(&op);
     grow(&op);
-    if (policy.joinsReductions && areWritesLast)
+    if (policy.joinsReductions)
       growBySums(&op);
     if (policy.joinsSmallOps && areWritesLast)
       growBySmall(&op);
@@ -646,7 +650,7 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
       if (function->hasAttr(HftaDialect::kTaskAttrName))
         tasks.push_back(function);
     SymbolTable symbols(module);
-    SmallVector<KernelFormer> formers;
+    SmallVector<KernelFormer, 0> formers;
     DenseMap<Attribute, VariableOp> stored;
     for (func::FuncOp task : tasks) {
       storeLargeConstants(task, symbols, stored);

@@ -68,6 +68,12 @@ void storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
 /// written before, or writes a variable, or one copy's slice of it, twice.
 bool sinkWrites(func::FuncOp task);
 
+using WriteSet = DenseSet<Operation *>;
+
+/// Returns the writes of a task to variables that it also reads, or writes
+/// again. Ops must not be moved past these.
+WriteSet findFixedWrites(func::FuncOp task);
+
 /// For each write, stack, and op that is alone in its kernel, clones those of
 /// its operands that kernels recompute, such as constants and broadcasts. The
 /// clones come directly before that op, or before all writes where these come

@@ -65,6 +65,28 @@ bool hfta::sinkWrites(func::FuncOp task) {
   return true;
 }
 
+WriteSet hfta::findFixedWrites(func::FuncOp task) {
+  DenseMap<StringRef, SmallVector<ReadOp>> reads;
+  DenseMap<StringRef, SmallVector<WriteOp>> writes;
+  for (auto read : task.getOps<ReadOp>())
+    reads[read.getVariable()].push_back(read);
+  for (auto write : task.getOps<WriteOp>())
+    writes[write.getVariable()].push_back(write);
+  WriteSet fixed;
+  for (auto write : task.getOps<WriteOp>()) {
+    bool isRead = llvm::any_of(reads[write.getVariable()], [&](ReadOp read) {
+      return mayAccessSameCopy(read, write);
+    });
+    bool isRepeated =
+        llvm::any_of(writes[write.getVariable()], [&](WriteOp other) {
+          return other != write && mayAccessSameCopy(write, other);
+        });
+    if (isRead || isRepeated)
+      fixed.insert(write);
+  }
+  return fixed;
+}
+
 /// Returns the variable in which a constant is stored; null if the constant has
 /// other uses.
 static VariableOp getStore(Operation *op, const SymbolTable &symbols) {
