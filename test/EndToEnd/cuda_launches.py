@@ -11,8 +11,7 @@ from harness import fail, run
 from network_run import NetworkFolder, networks
 
 # Limits for each network: the number of launches of a step on a GPU, and the bytes moved by
-# the forward and backward pass. These were once 0.65, 0.56, 0.65, 0.7 and 0.78 of the bytes
-# of a CPU, which moves fewer by now.
+# the forward and backward pass.
 MOST = {"resnet18": (195, 19_450_000), "pointnet_cls": (110, 94_700_000),
         "mobilenetv3_large": (490, 95_370_000), "transformer_lm": (100, 62_560_000),
         "bert_medium": (130, 67_820_000)}

@@ -8,8 +8,7 @@
 // - one product, convolution or pooling, if the kernel computes functions of
 //   its elements;
 // - values that the kernel uses row by row (KernelRows.h): reductions, and
-//   elementwise ops on their results.
-//
+//   elementwise ops on their results;
 // - other sums of a tensor that the kernel sums up.
 //
 // Small values and broadcasts are cloned into each kernel that uses them. On a

@@ -68,6 +68,7 @@ void storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
 /// written before, or writes a variable, or one copy's slice of it, twice.
 bool sinkWrites(func::FuncOp task);
 
+/// Writes of a task.
 using WriteSet = DenseSet<Operation *>;
 
 /// Returns the writes of a task to variables that it also reads, or writes

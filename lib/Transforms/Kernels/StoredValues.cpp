@@ -77,11 +77,11 @@ WriteSet hfta::findFixedWrites(func::FuncOp task) {
     bool isRead = llvm::any_of(reads[write.getVariable()], [&](ReadOp read) {
       return mayAccessSameCopy(read, write);
     });
-    bool isRepeated =
+    bool isWrittenAgain =
         llvm::any_of(writes[write.getVariable()], [&](WriteOp other) {
           return other != write && mayAccessSameCopy(write, other);
         });
-    if (isRead || isRepeated)
+    if (isRead || isWrittenAgain)
       fixed.insert(write);
   }
   return fixed;
