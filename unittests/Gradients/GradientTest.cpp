@@ -231,6 +231,13 @@ std::vector<OpCase> poolingCases() {
                        pool +
                        "} : tensor<2x3x7x6xf64>\n  return %0 : "
                        "tensor<2x3x4x5xf64>\n}"});
+  cases.push_back(
+      {"global_max_pool",
+       "func.func @f(%x: tensor<2x3x7x6xf64>) -> tensor<2x3x1x1xf64> {\n"
+       "  %0, %1 = hfta.max_pool %x {kernel = array<i64: 7, 6>, strides = "
+       "array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = "
+       "array<i64: 0, 0, 0, 0>} : tensor<2x3x7x6xf64>\n"
+       "  return %0 : tensor<2x3x1x1xf64>\n}"});
   for (const char *include : {"", ", include_padding"})
     cases.push_back(
         {std::string("average_pool") + include,

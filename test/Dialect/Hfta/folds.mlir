@@ -192,3 +192,76 @@ func.func @sums_of_others(%i: tensor<4xi32>, %g: tensor<4xf32>, %x: tensor<4x9xf
   %2 = hfta.reduce sum %own over [1] : tensor<4x9xf32>
   return %0, %1, %2 : tensor<9xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// Among the elements of a plane, which are counted in row-major order, an index
+// chooses one. The sum over the samples and the plane is that of the chosen
+// elements.
+// CHECK-LABEL: func.func @sum_of_chosen_of_planes(
+// CHECK-SAME: %[[I:[a-z0-9]+]]: tensor<2x3xi32>, %[[G:[a-z0-9]+]]: tensor<2x3xf32>
+func.func @sum_of_chosen_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> tensor<3xf32> {
+  // CHECK-DAG: %[[SIZE:.*]] = hfta.constant dense<20> : tensor<2x3xi32>
+  // CHECK-DAG: %[[HIGH:.*]] = hfta.compare less, %[[I]], %[[SIZE]]
+  // CHECK-DAG: %[[SUM:.*]] = hfta.add %[[G]]
+  // CHECK: %[[CHOSEN:.*]] = hfta.select %{{.*}}, %[[SUM]]
+  // CHECK-NEXT: %[[R:.*]] = hfta.reduce sum %[[CHOSEN]] over [0] : tensor<2x3xf32>
+  // CHECK-NEXT: return %[[R]]
+  %row = hfta.iota [2, 3, 4, 5] along 2 : i32
+  %column = hfta.iota [2, 3, 4, 5] along 3 : i32
+  %width = hfta.constant dense<5> : tensor<2x3x4x5xi32>
+  %start = hfta.mul %row, %width : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %position = hfta.add %start, %column : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %index = hfta.broadcast %i to [2, 3, 4, 5] along [0, 1] : tensor<2x3xi32>
+  %chosen = hfta.compare equal, %position, %index : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %values = hfta.broadcast %g to [2, 3, 4, 5] along [0, 1] : tensor<2x3xf32>
+  %zero = hfta.constant dense<0.0> : tensor<2x3x4x5xf32>
+  %placed = hfta.select %chosen, %values, %zero : tensor<2x3x4x5xi1>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>
+  %sum = hfta.reduce sum %placed over [0, 2, 3] : tensor<2x3x4x5xf32>
+  return %sum : tensor<3xf32>
+}
+
+// Two elements of a plane have the same position, or the sum is over rows alone.
+// CHECK-LABEL: func.func @sums_of_parts_of_planes(
+func.func @sums_of_parts_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x4xf32>) {
+  // CHECK: hfta.reduce sum %{{.*}} over [2, 3]
+  // CHECK: hfta.reduce sum %{{.*}} over [3]
+  %row = hfta.iota [2, 3, 4, 5] along 2 : i32
+  %column = hfta.iota [2, 3, 4, 5] along 3 : i32
+  %width = hfta.constant dense<5> : tensor<2x3x4x5xi32>
+  %start = hfta.mul %row, %width : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %position = hfta.add %start, %column : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %index = hfta.broadcast %i to [2, 3, 4, 5] along [0, 1] : tensor<2x3xi32>
+  %values = hfta.broadcast %g to [2, 3, 4, 5] along [0, 1] : tensor<2x3xf32>
+  %zero = hfta.constant dense<0.0> : tensor<2x3x4x5xf32>
+  %diagonal = hfta.add %row, %column : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %several = hfta.compare equal, %diagonal, %index : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %0 = hfta.select %several, %values, %zero : tensor<2x3x4x5xi1>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>
+  %1 = hfta.reduce sum %0 over [2, 3] : tensor<2x3x4x5xf32>
+  %chosen = hfta.compare equal, %position, %index : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
+  %2 = hfta.select %chosen, %values, %zero : tensor<2x3x4x5xi1>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>
+  %3 = hfta.reduce sum %2 over [3] : tensor<2x3x4x5xf32>
+  return %1, %3 : tensor<2x3xf32>, tensor<2x3x4xf32>
+}
+
+// A relu is applied behind the maximum of each window.
+// CHECK-LABEL: func.func @relu_before_max_pool(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x3x8x8xf32>
+func.func @relu_before_max_pool(%x: tensor<2x3x8x8xf32>) -> tensor<2x3x4x4xf32> {
+  // CHECK-NEXT: %[[V:.*]], %{{.*}} = hfta.max_pool %[[X]] {dilations = array<i64: 1, 1>, kernel = array<i64: 2, 2>, padding = array<i64: 0, 0, 0, 0>, strides = array<i64: 2, 2>} : tensor<2x3x8x8xf32>
+  // CHECK-NEXT: %[[R:.*]] = hfta.relu %[[V]] : tensor<2x3x4x4xf32>
+  // CHECK-NEXT: return %[[R]]
+  %0 = hfta.relu %x : tensor<2x3x8x8xf32>
+  %1, %i = hfta.max_pool %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
+  return %1 : tensor<2x3x4x4xf32>
+}
+
+// Its result is needed elsewhere, or the positions of the maxima are.
+// CHECK-LABEL: func.func @relu_for_others(
+func.func @relu_for_others(%x: tensor<2x3x8x8xf32>) -> (tensor<2x3x4x4xf32>, tensor<2x3x8x8xf32>, tensor<2x3x4x4xi32>) {
+  // CHECK-COUNT-2: hfta.max_pool
+  // CHECK-NEXT: return
+  %0 = hfta.relu %x : tensor<2x3x8x8xf32>
+  %1, %i = hfta.max_pool %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
+  %2 = hfta.relu %0 : tensor<2x3x8x8xf32>
+  %3, %j = hfta.max_pool %2 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
+  return %1, %0, %j : tensor<2x3x4x4xf32>, tensor<2x3x8x8xf32>, tensor<2x3x4x4xi32>
+}

@@ -4,6 +4,7 @@
 // shared value stays shared, an arrayed one stays arrayed.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 
@@ -126,21 +127,60 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getAxes().empty() ? OpFoldResult(getInput()) : OpFoldResult();
 }
 
-/// If `value` is a broadcast that repeats a value along one axis alone, returns
-/// this value; otherwise an empty expression.
-static Expression getRepeated(OpBuilder &builder, Value value, int64_t axis) {
+/// If `value` is a broadcast that repeats a value along `axes`, returns this
+/// value; otherwise an empty expression.
+static Expression getRepeated(OpBuilder &builder, Value value,
+                              ArrayRef<int64_t> axes) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   if (!broadcast ||
       broadcast.getDimensions() !=
-          ArrayRef(getOtherAxes(broadcast.getType().getRank(), {axis})))
+          ArrayRef(getOtherAxes(broadcast.getType().getRank(), axes)))
     return {};
   return {builder, value.getLoc(), broadcast.getInput()};
 }
 
+/// Adds the distance of `value`'s elements along each axis, times `factor`, to
+/// `distances`. Returns false unless `value` is a sum of positions.
+static bool addDistances(Value value, int64_t factor,
+                         MutableArrayRef<int64_t> distances) {
+  if (auto position = value.getDefiningOp<IotaOp>()) {
+    distances[position.getAxis()] += factor;
+    return true;
+  }
+  if (auto sum = value.getDefiningOp<AddOp>())
+    return addDistances(sum.getLhs(), factor, distances) &&
+           addDistances(sum.getRhs(), factor, distances);
+  auto product = value.getDefiningOp<MulOp>();
+  SplatElementsAttr steps;
+  return product && matchPattern(product.getRhs(), m_Constant(&steps)) &&
+         isa<IntegerType>(steps.getElementType()) &&
+         addDistances(product.getLhs(),
+                      factor * steps.getSplatValue<APInt>().getSExtValue(),
+                      distances);
+}
+
+/// Whether `value` counts the elements along `axes` in row-major order.
+static bool countsAlong(Value value, ArrayRef<int64_t> axes) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  SmallVector<int64_t> distances(shape.size(), 0);
+  if (!addDistances(value, 1, distances))
+    return false;
+  int64_t next = 1;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    bool isCounted = llvm::is_contained(axes, static_cast<int64_t>(axis));
+    if (shape[axis] > 1 && distances[axis] != (isCounted ? next : 0))
+      return false;
+    next *= isCounted ? shape[axis] : 1;
+  }
+  return true;
+}
+
 namespace {
-/// Replaces the sum of a row that is zero but at one index by that element. It
-/// is what a row of the gradient of an element that an index chose adds up to.
-/// The zeros turn -0 into 0.
+/// Replaces a sum over elements, all of which are zero but at one index, by
+/// that element. They are the gradient of an element that an index chose, such
+/// as the label's among all classes, or the maximum of a plane. What is left is
+/// the sum over the other axes, if the sum is over more. The zeros turn -0
+/// into 0.
 struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -149,26 +189,40 @@ struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
     auto select = op.getInput().getDefiningOp<SelectOp>();
     auto compare =
         select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
-    if (op.getKind() != ReduceKind::sum || op.getAxes().size() != 1 ||
-        !compare || compare.getPredicate() != ComparePredicate::equal)
+    auto repeated =
+        compare ? compare.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+    if (op.getKind() != ReduceKind::sum || !repeated ||
+        compare.getPredicate() != ComparePredicate::equal)
       return failure();
-    int64_t axis = op.getAxes().front();
-    auto position = compare.getLhs().getDefiningOp<IotaOp>();
-    Expression index = getRepeated(rewriter, compare.getRhs(), axis);
-    Expression value = getRepeated(rewriter, select.getOnTrue(), axis);
-    if (!position || static_cast<int64_t>(position.getAxis()) != axis ||
-        index.isNull() || value.isNull() ||
+    ArrayRef<int64_t> shape = op.getInput().getType().getShape();
+    SmallVector<int64_t> chosen =
+        getOtherAxes(shape.size(), repeated.getDimensions());
+    Expression index = getRepeated(rewriter, repeated, chosen);
+    Expression value = getRepeated(rewriter, select.getOnTrue(), chosen);
+    if (chosen.empty() || index.isNull() || value.isNull() ||
+        !llvm::all_of(chosen,
+                      [&](int64_t axis) {
+                        return llvm::is_contained(op.getAxes(), axis);
+                      }) ||
         !isa<FloatType>(value.getElementType()) ||
         !index.getElementType().isSignlessInteger() ||
         index.getElementType().getIntOrFloatBitWidth() < 32 ||
+        !countsAlong(compare.getLhs(), chosen) ||
         !(matchPattern(select.getOnFalse(), m_Zero()) ||
           matchPattern(select.getOnFalse(), m_AnyZeroFloat())))
       return failure();
-    double size = static_cast<double>(op.getInput().getType().getDimSize(axis));
     Expression isInside =
         index.compare(ComparePredicate::greater_equal, 0.0)
-            .apply<AndOp>(index.compare(ComparePredicate::less, size));
-    rewriter.replaceOp(op, Value(isInside.select(value + 0.0, 0.0)));
+            .apply<AndOp>(index.compare(ComparePredicate::less,
+                                        countAlong(shape, chosen)));
+    Expression sum = isInside.select(value + 0.0, 0.0);
+    SmallVector<int64_t> others;
+    for (auto [number, axis] : llvm::enumerate(repeated.getDimensions()))
+      if (llvm::is_contained(op.getAxes(), axis))
+        others.push_back(static_cast<int64_t>(number));
+    if (!others.empty())
+      sum = sum.sum(others, op.getAccumulateAttr());
+    rewriter.replaceOp(op, Value(sum));
     return success();
   }
 };
@@ -177,6 +231,40 @@ struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
 void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *context) {
   patterns.add<FoldSumOfChosen>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Pooling
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Applies a relu behind the maximum of each window instead of before, to fewer
+/// elements. The backward then needs none of the elements before the pooling.
+/// A window whose maximum isn't positive may choose another element than
+/// before, but its gradient is zero. The pooling takes over the relu's location
+/// and the relu the pooling's, so that names of layers, such as those of a
+/// pipeline's cuts, stay in order.
+struct ReluAfterMaxPool : OpRewritePattern<MaxPoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MaxPoolOp op,
+                                PatternRewriter &rewriter) const override {
+    auto relu = op.getInput().getDefiningOp<ReluOp>();
+    if (!relu || !relu->hasOneUse() || !op.getIndices().use_empty())
+      return failure();
+    auto pool = MaxPoolOp::create(rewriter, relu.getLoc(), relu.getInput(),
+                                  op.getKernel(), op.getStrides(),
+                                  op.getDilations(), op.getPadding());
+    auto result = ReluOp::create(rewriter, op.getLoc(), pool.getResult());
+    rewriter.replaceOp(op, {result, pool.getIndices()});
+    return success();
+  }
+};
+} // namespace
+
+void MaxPoolOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<ReluAfterMaxPool>(context);
 }
 
 //===----------------------------------------------------------------------===//

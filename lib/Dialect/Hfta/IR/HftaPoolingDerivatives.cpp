@@ -9,12 +9,54 @@ using namespace mlir::hfta;
 // Maximum
 //===----------------------------------------------------------------------===//
 
+/// Whether a single window covers a plane exactly.
+static bool isGlobal(MaxPoolOp op) {
+  ArrayRef<int64_t> plane = op.getInput().getType().getShape().drop_front(2);
+  return plane == op.getKernel() &&
+         llvm::all_of(op.getPadding(), [](int64_t size) { return size == 0; });
+}
+
+/// Returns the row-major positions of a plane's elements, repeated to `shape`.
+static Expression makePositions(const Backward &backward,
+                                ArrayRef<int64_t> shape, Type type) {
+  Expression positions;
+  int64_t stride = 1;
+  for (size_t axis = shape.size(); axis-- > 2; stride *= shape[axis]) {
+    if (shape[axis] == 1)
+      continue;
+    Expression steps = backward.wrap(
+        backward.create<IotaOp>(shape, static_cast<int64_t>(axis), type));
+    if (stride > 1)
+      steps = steps * static_cast<double>(stride);
+    positions = positions.isNull() ? steps : steps + positions;
+  }
+  return positions;
+}
+
+/// Returns the gradient of a pooling with one window for each plane. As an
+/// elementwise op, all kernels that need it can compute it again. Adding zero
+/// turns -0 into 0, as MaxPoolGradientOp does.
+static Expression placeGradient(const Backward &backward,
+                                ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> planes(shape.take_front(2));
+  auto space = llvm::to_vector(llvm::seq<int64_t>(2, shape.size()));
+  Expression index = backward.result(1).reshape(planes);
+  Expression gradient = backward.gradient().reshape(planes) + 0.0;
+  Expression positions = makePositions(backward, shape, index.getElementType());
+  return positions.compare(ComparePredicate::equal, index.repeat(shape, space))
+      .select(gradient.repeat(shape, space), 0.0);
+}
+
 HFTA_DEFINE_BACKWARD(MaxPoolOp) {
-  if (backward.wants(0))
+  if (!backward.wants(0))
+    return;
+  ArrayRef<int64_t> shape = op.getInput().getType().getShape();
+  if (isGlobal(op) && llvm::product_of(op.getKernel()) > 1)
+    backward.set(0, placeGradient(backward, shape));
+  else
     backward.set(0, backward.gradient().apply<MaxPoolGradientOp>(
                         backward.result(1), op.getKernel(), op.getStrides(),
-                        op.getDilations(), op.getPadding(),
-                        op.getInput().getType().getShape()));
+                        op.getDilations(), op.getPadding(), shape));
 }
 
 /// Gathers the gradient's elements at `indices`. An index counts from the start

@@ -123,6 +123,7 @@ def Hfta_MaxPoolOp : Hfta_PoolingOp<"max_pool"> {
                        DenseI64ArrayAttr:$padding);
   let results = (outs Hfta_Tensor:$result, Hfta_IndexTensor:$indices);
   let assemblyFormat = "$input attr-dict `:` type($input)";
+  let hasCanonicalizer = 1;
 }
 
 def Hfta_MaxPoolGradientOp : Hfta_PoolingOp<"max_pool_gradient", [
