@@ -224,6 +224,21 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
                                                  : factor;
 }
 
+/// Returns whether each item packs its part of an operand of products: the
+/// operand's neighbours are rows of the result, whose vectors run along another
+/// axis.
+static bool isPackedByRows(linalg::LinalgOp op, OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!multiplies(op) || op.isDpsInit(&operand) || map.getNumResults() < 2)
+    return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
+  auto row = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return row && last != kinds.rend() &&
+         kinds[row.getPosition()] == utils::IteratorType::parallel &&
+         row.getPosition() != std::distance(last, kinds.rend()) - 1;
+}
+
 double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
   double iterations = getShare(op), body = 0;
   for (int64_t size : op.getStaticLoopRanges())
@@ -237,7 +252,8 @@ double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
     body = Costs::kMoveWork;
   double work = iterations * body * getVectorFactor(op) * getReuseFactor(op);
   for (OpOperand &operand : op->getOpOperands())
-    work += Costs::kAccessWork * distanceFactor *
+    work += (Costs::kAccessWork * distanceFactor +
+             (isPackedByRows(op, operand) ? Costs::kMoveWork : 0)) *
             getElements(operand.get().getType()) * getShare(operand);
   return work;
 }

@@ -203,6 +203,29 @@ func.func private @copies(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>)
 
 // -----
 
+#columns = affine_map<(d0, d1, d2) -> (d2, d0)>
+#vectors = affine_map<(d0, d1, d2) -> (d2, d1)>
+#product = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Items of a weight's gradient are rows, although four equal parts of rows
+// don't exist: items of columns would each pack the same rows again.
+// CHECK-LABEL: func.func private @packed_rows(
+// CHECK-SAME: hfta.items = 7 : i64
+// CHECK: tensor.extract_slice %{{.*}}[0, %{{.*}}] [1024, 4754] [1, 1]
+func.func private @packed_rows(%g: tensor<1024x33278xf32>, %x: tensor<1024x128xf32>) -> tensor<33278x128xf32> attributes {hfta.kernel, hfta.copies = 8 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<33278x128xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<33278x128xf32>) -> tensor<33278x128xf32>
+  %2 = linalg.generic {indexing_maps = [#columns, #vectors, #product], iterator_types = ["parallel", "parallel", "reduction"]} ins(%g, %x : tensor<1024x33278xf32>, tensor<1024x128xf32>) outs(%1 : tensor<33278x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %3 = math.fma %a, %b, %sum : f32
+    linalg.yield %3 : f32
+  } -> tensor<33278x128xf32>
+  return %2 : tensor<33278x128xf32>
+}
+
+// -----
+
 // Not a kernel.
 // CHECK-LABEL: func.func @task(
 // CHECK-SAME: tensor<8xf32>) -> tensor<8xf32>
