@@ -254,6 +254,27 @@ func.func @relu_before_max_pool(%x: tensor<2x3x8x8xf32>) -> tensor<2x3x4x4xf32> 
   return %1 : tensor<2x3x4x4xf32>
 }
 
+// A single window overlaps no other, whatever its stride.
+// CHECK-LABEL: func.func @relu_before_global_max_pool(
+func.func @relu_before_global_max_pool(%x: tensor<2x3x8x8xf32>) -> tensor<2x3x1x1xf32> {
+  // CHECK: hfta.max_pool
+  // CHECK-NEXT: hfta.relu %{{.*}} : tensor<2x3x1x1xf32>
+  %0 = hfta.relu %x : tensor<2x3x8x8xf32>
+  %1, %i = hfta.max_pool %0 {kernel = array<i64: 8, 8>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
+  return %1 : tensor<2x3x1x1xf32>
+}
+
+// Windows overlap, so that their maxima are almost as many as the elements.
+// CHECK-LABEL: func.func @relu_before_overlapping_windows(
+func.func @relu_before_overlapping_windows(%x: tensor<2x3x8x8xf32>) -> tensor<2x3x6x6xf32> {
+  // CHECK-NEXT: hfta.relu
+  // CHECK-NEXT: hfta.max_pool
+  // CHECK-NEXT: return
+  %0 = hfta.relu %x : tensor<2x3x8x8xf32>
+  %1, %i = hfta.max_pool %0 {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
+  return %1 : tensor<2x3x6x6xf32>
+}
+
 // Its result is needed elsewhere, or the positions of the maxima are.
 // CHECK-LABEL: func.func @relu_for_others(
 func.func @relu_for_others(%x: tensor<2x3x8x8xf32>) -> (tensor<2x3x4x4xf32>, tensor<2x3x8x8xf32>, tensor<2x3x4x4xi32>) {

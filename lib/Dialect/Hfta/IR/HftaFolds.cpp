@@ -241,16 +241,23 @@ namespace {
 /// Applies a relu behind the maximum of each window instead of before, to fewer
 /// elements. The backward then needs none of the elements before the pooling.
 /// A window whose maximum isn't positive may choose another element than
-/// before, but its gradient is zero. The pooling takes over the relu's location
-/// and the relu the pooling's, so that names of layers, such as those of a
-/// pipeline's cuts, stay in order.
+/// before, but its gradient is zero. If windows overlap, little would be saved,
+/// and the maxima are one more tensor to store. The pooling takes over the
+/// relu's location and the relu the pooling's, so that names of layers, such as
+/// those of a pipeline's cuts, stay in order.
 struct ReluAfterMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(MaxPoolOp op,
                                 PatternRewriter &rewriter) const override {
     auto relu = op.getInput().getDefiningOp<ReluOp>();
-    if (!relu || !relu->hasOneUse() || !op.getIndices().use_empty())
+    ArrayRef<int64_t> windows =
+        op.getResult().getType().getShape().drop_front(2);
+    bool overlaps = false;
+    for (auto [count, size, stride] :
+         llvm::zip(windows, op.getKernel(), op.getStrides()))
+      overlaps |= count > 1 && size > stride;
+    if (!relu || !relu->hasOneUse() || !op.getIndices().use_empty() || overlaps)
       return failure();
     auto pool = MaxPoolOp::create(rewriter, relu.getLoc(), relu.getInput(),
                                   op.getKernel(), op.getStrides(),
