@@ -3,6 +3,7 @@
 #include "Kernels/KernelRows.h"
 #include "Hfta/Target/ReferenceModel.h"
 #include "Kernels/Kernels.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -103,7 +104,26 @@ bool hfta::areOfSameRows(ArrayRef<Operation *> members, Operation *op,
   });
 }
 
+/// Folds sums of single samples, which are exact if all terms but one are zero,
+/// and removes what computed the terms.
+static void foldSums(func::FuncOp task, ArrayRef<Operation *> sums) {
+  MLIRContext *context = task.getContext();
+  RewritePatternSet patterns(context);
+  ReduceOp::getCanonicalizationPatterns(patterns, context);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+  bool changed = false;
+  (void)applyOpPatternsGreedily(sums, std::move(patterns), config, &changed);
+  if (!changed)
+    return;
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(task.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 void hfta::splitReductions(func::FuncOp task) {
+  SmallVector<Operation *> sums;
   for (auto reduce : llvm::make_early_inc_range(task.getOps<ReduceOp>())) {
     RankedTensorType type = reduce.getInput().getType();
     ArrayRef<int64_t> axes = reduce.getAxes();
@@ -122,5 +142,7 @@ void hfta::splitReductions(func::FuncOp task) {
                          ArrayRef<int64_t>{0}, reduce.getAccumulateAttr());
     reduce.replaceAllUsesWith(result);
     reduce.erase();
+    sums.push_back(samples.getDefiningOp());
   }
+  foldSums(task, sums);
 }

@@ -194,17 +194,15 @@ func.func @sums_of_others(%i: tensor<4xi32>, %g: tensor<4xf32>, %x: tensor<4x9xf
 }
 
 // Among the elements of a plane, which are counted in row-major order, an index
-// chooses one. The sum over the samples and the plane is that of the chosen
-// elements.
+// chooses one.
 // CHECK-LABEL: func.func @sum_of_chosen_of_planes(
 // CHECK-SAME: %[[I:[a-z0-9]+]]: tensor<2x3xi32>, %[[G:[a-z0-9]+]]: tensor<2x3xf32>
-func.func @sum_of_chosen_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> tensor<3xf32> {
+func.func @sum_of_chosen_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> tensor<2x3xf32> {
   // CHECK-DAG: %[[SIZE:.*]] = hfta.constant dense<20> : tensor<2x3xi32>
   // CHECK-DAG: %[[HIGH:.*]] = hfta.compare less, %[[I]], %[[SIZE]]
   // CHECK-DAG: %[[SUM:.*]] = hfta.add %[[G]]
   // CHECK: %[[CHOSEN:.*]] = hfta.select %{{.*}}, %[[SUM]]
-  // CHECK-NEXT: %[[R:.*]] = hfta.reduce sum %[[CHOSEN]] over [0] : tensor<2x3xf32>
-  // CHECK-NEXT: return %[[R]]
+  // CHECK-NEXT: return %[[CHOSEN]]
   %row = hfta.iota [2, 3, 4, 5] along 2 : i32
   %column = hfta.iota [2, 3, 4, 5] along 3 : i32
   %width = hfta.constant dense<5> : tensor<2x3x4x5xi32>
@@ -215,15 +213,17 @@ func.func @sum_of_chosen_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> 
   %values = hfta.broadcast %g to [2, 3, 4, 5] along [0, 1] : tensor<2x3xf32>
   %zero = hfta.constant dense<0.0> : tensor<2x3x4x5xf32>
   %placed = hfta.select %chosen, %values, %zero : tensor<2x3x4x5xi1>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>
-  %sum = hfta.reduce sum %placed over [0, 2, 3] : tensor<2x3x4x5xf32>
-  return %sum : tensor<3xf32>
+  %sum = hfta.reduce sum %placed over [2, 3] : tensor<2x3x4x5xf32>
+  return %sum : tensor<2x3xf32>
 }
 
-// Two elements of a plane have the same position, or the sum is over rows alone.
+// Two elements of a plane have the same position, the sum is over rows alone or,
+// in an order that the fold would change, over the samples, too.
 // CHECK-LABEL: func.func @sums_of_parts_of_planes(
-func.func @sums_of_parts_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x4xf32>) {
+func.func @sums_of_parts_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x4xf32>, tensor<3xf32>) {
   // CHECK: hfta.reduce sum %{{.*}} over [2, 3]
   // CHECK: hfta.reduce sum %{{.*}} over [3]
+  // CHECK: hfta.reduce sum %{{.*}} over [0, 2, 3]
   %row = hfta.iota [2, 3, 4, 5] along 2 : i32
   %column = hfta.iota [2, 3, 4, 5] along 3 : i32
   %width = hfta.constant dense<5> : tensor<2x3x4x5xi32>
@@ -239,7 +239,22 @@ func.func @sums_of_parts_of_planes(%i: tensor<2x3xi32>, %g: tensor<2x3xf32>) -> 
   %chosen = hfta.compare equal, %position, %index : tensor<2x3x4x5xi32>, tensor<2x3x4x5xi32>
   %2 = hfta.select %chosen, %values, %zero : tensor<2x3x4x5xi1>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>
   %3 = hfta.reduce sum %2 over [3] : tensor<2x3x4x5xf32>
-  return %1, %3 : tensor<2x3xf32>, tensor<2x3x4xf32>
+  %4 = hfta.reduce sum %2 over [0, 2, 3] : tensor<2x3x4x5xf32>
+  return %1, %3, %4 : tensor<2x3xf32>, tensor<2x3x4xf32>, tensor<3xf32>
+}
+
+// The broadcasts also repeat along another axis, of size 1.
+// CHECK-LABEL: func.func @sum_of_stretched(
+func.func @sum_of_stretched(%i: tensor<1xi32>, %g: tensor<1xf32>) -> tensor<2xf32> {
+  // CHECK: hfta.reduce sum
+  %position = hfta.iota [2, 5] along 1 : i32
+  %index = hfta.broadcast %i to [2, 5] along [0] : tensor<1xi32>
+  %chosen = hfta.compare equal, %position, %index : tensor<2x5xi32>, tensor<2x5xi32>
+  %values = hfta.broadcast %g to [2, 5] along [0] : tensor<1xf32>
+  %zero = hfta.constant dense<0.0> : tensor<2x5xf32>
+  %placed = hfta.select %chosen, %values, %zero : tensor<2x5xi1>, tensor<2x5xf32>, tensor<2x5xf32>
+  %sum = hfta.reduce sum %placed over [1] : tensor<2x5xf32>
+  return %sum : tensor<2xf32>
 }
 
 // A relu is applied behind the maximum of each window.
@@ -273,6 +288,17 @@ func.func @relu_before_overlapping_windows(%x: tensor<2x3x8x8xf32>) -> tensor<2x
   %0 = hfta.relu %x : tensor<2x3x8x8xf32>
   %1, %i = hfta.max_pool %0 {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
   return %1 : tensor<2x3x6x6xf32>
+}
+
+// The window may hold padding alone, whose maximum is negative.
+// CHECK-LABEL: func.func @relu_before_padded_max_pool(
+func.func @relu_before_padded_max_pool(%x: tensor<2x3x1x2xf32>) -> tensor<2x3x1x1xf32> {
+  // CHECK-NEXT: hfta.relu
+  // CHECK-NEXT: hfta.max_pool
+  // CHECK-NEXT: return
+  %0 = hfta.relu %x : tensor<2x3x1x2xf32>
+  %1, %i = hfta.max_pool %0 {kernel = array<i64: 1, 2>, strides = array<i64: 1, 2>, dilations = array<i64: 1, 3>, padding = array<i64: 0, 1, 0, 1>} : tensor<2x3x1x2xf32>
+  return %1 : tensor<2x3x1x1xf32>
 }
 
 // Its result is needed elsewhere, or the positions of the maxima are.

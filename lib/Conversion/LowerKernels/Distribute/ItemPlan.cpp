@@ -224,9 +224,10 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
                                                  : factor;
 }
 
-/// Returns whether each item packs its part of an operand of products: the
-/// operand's neighbours are rows of the result, whose vectors run along another
-/// axis.
+/// Returns whether the loops of products are likely to pack an operand: its
+/// elements that are neighbours in memory belong to different rows of the
+/// result, while vectors run along another axis. Each item then packs all terms
+/// of its rows.
 static bool isPackedByRows(linalg::LinalgOp op, OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!multiplies(op) || op.isDpsInit(&operand) || map.getNumResults() < 2)
@@ -234,9 +235,15 @@ static bool isPackedByRows(linalg::LinalgOp op, OpOperand &operand) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
   auto row = dyn_cast<AffineDimExpr>(map.getResults().back());
-  return row && last != kinds.rend() &&
-         kinds[row.getPosition()] == utils::IteratorType::parallel &&
-         row.getPosition() != std::distance(last, kinds.rend()) - 1;
+  if (!row || last == kinds.rend())
+    return false;
+  unsigned vectors = std::distance(last, kinds.rend()) - 1;
+  bool hasTerms = llvm::any_of(llvm::enumerate(kinds), [&](auto kind) {
+    return kind.value() == utils::IteratorType::reduction &&
+           map.isFunctionOfDim(kind.index());
+  });
+  return hasTerms && !map.isFunctionOfDim(vectors) &&
+         kinds[row.getPosition()] == utils::IteratorType::parallel;
 }
 
 double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {

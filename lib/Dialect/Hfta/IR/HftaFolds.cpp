@@ -12,6 +12,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -127,35 +129,48 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getAxes().empty() ? OpFoldResult(getInput()) : OpFoldResult();
 }
 
-/// If `value` is a broadcast that repeats a value along `axes`, returns this
-/// value; otherwise an empty expression.
+/// If `value` is a broadcast that repeats a value along `axes` alone, returns
+/// this value; otherwise an empty expression.
 static Expression getRepeated(OpBuilder &builder, Value value,
                               ArrayRef<int64_t> axes) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
-  if (!broadcast ||
-      broadcast.getDimensions() !=
-          ArrayRef(getOtherAxes(broadcast.getType().getRank(), axes)))
+  if (!broadcast)
+    return {};
+  ArrayRef<int64_t> shape = broadcast.getType().getShape();
+  SmallVector<int64_t> others = getOtherAxes(shape.size(), axes);
+  bool keepsOthers = llvm::all_of(
+      llvm::zip(others, broadcast.getInput().getType().getShape()),
+      [&](auto pair) { return shape[std::get<0>(pair)] == std::get<1>(pair); });
+  if (broadcast.getDimensions() != ArrayRef(others) || !keepsOthers)
     return {};
   return {builder, value.getLoc(), broadcast.getInput()};
 }
 
-/// Adds the distance of `value`'s elements along each axis, times `factor`, to
-/// `distances`. Returns false unless `value` is a sum of positions.
-static bool addDistances(Value value, int64_t factor,
+/// The most elements that an index of 32 bits can count.
+static constexpr int64_t kMostCounted = std::numeric_limits<int32_t>::max();
+
+/// Adds to `distances` by how much `factor` times `value` grows from one index
+/// to the next along each axis. Returns false unless `value` is a sum of a few
+/// positions.
+static bool addDistances(Value value, int64_t factor, unsigned mostDepth,
                          MutableArrayRef<int64_t> distances) {
   if (auto position = value.getDefiningOp<IotaOp>()) {
     distances[position.getAxis()] += factor;
     return true;
   }
+  if (mostDepth == 0)
+    return false;
   if (auto sum = value.getDefiningOp<AddOp>())
-    return addDistances(sum.getLhs(), factor, distances) &&
-           addDistances(sum.getRhs(), factor, distances);
+    return addDistances(sum.getLhs(), factor, mostDepth - 1, distances) &&
+           addDistances(sum.getRhs(), factor, mostDepth - 1, distances);
   auto product = value.getDefiningOp<MulOp>();
-  SplatElementsAttr steps;
-  return product && matchPattern(product.getRhs(), m_Constant(&steps)) &&
-         isa<IntegerType>(steps.getElementType()) &&
-         addDistances(product.getLhs(),
-                      factor * steps.getSplatValue<APInt>().getSExtValue(),
+  SplatElementsAttr splat;
+  if (!product || !matchPattern(product.getRhs(), m_Constant(&splat)) ||
+      !isa<IntegerType>(splat.getElementType()))
+    return false;
+  int64_t steps = splat.getSplatValue<APInt>().getSExtValue();
+  return steps > 0 && steps <= kMostCounted / factor &&
+         addDistances(product.getLhs(), factor * steps, mostDepth - 1,
                       distances);
 }
 
@@ -163,7 +178,9 @@ static bool addDistances(Value value, int64_t factor,
 static bool countsAlong(Value value, ArrayRef<int64_t> axes) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
   SmallVector<int64_t> distances(shape.size(), 0);
-  if (!addDistances(value, 1, distances))
+  constexpr unsigned kMostDepth = 6;
+  if (countAlong(shape, axes) > kMostCounted ||
+      !addDistances(value, 1, kMostDepth, distances))
     return false;
   int64_t next = 1;
   for (size_t axis = shape.size(); axis-- > 0;) {
@@ -177,10 +194,11 @@ static bool countsAlong(Value value, ArrayRef<int64_t> axes) {
 
 namespace {
 /// Replaces a sum over elements, all of which are zero but at one index, by
-/// that element. They are the gradient of an element that an index chose, such
-/// as the label's among all classes, or the maximum of a plane. What is left is
-/// the sum over the other axes, if the sum is over more. The zeros turn -0
-/// into 0.
+/// that element. Such elements are the gradient of an element that an index has
+/// chosen, for example the label's among all classes, or the maximum of a
+/// plane. The zeros turn -0 into 0. A sum over more axes is left: the fold
+/// would change its order, but only where the elements' computation is in the
+/// same task.
 struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -189,40 +207,26 @@ struct FoldSumOfChosen : OpRewritePattern<ReduceOp> {
     auto select = op.getInput().getDefiningOp<SelectOp>();
     auto compare =
         select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
-    auto repeated =
-        compare ? compare.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
-    if (op.getKind() != ReduceKind::sum || !repeated ||
+    if (op.getKind() != ReduceKind::sum || !compare ||
         compare.getPredicate() != ComparePredicate::equal)
       return failure();
     ArrayRef<int64_t> shape = op.getInput().getType().getShape();
-    SmallVector<int64_t> chosen =
-        getOtherAxes(shape.size(), repeated.getDimensions());
-    Expression index = getRepeated(rewriter, repeated, chosen);
-    Expression value = getRepeated(rewriter, select.getOnTrue(), chosen);
-    if (chosen.empty() || index.isNull() || value.isNull() ||
-        !llvm::all_of(chosen,
-                      [&](int64_t axis) {
-                        return llvm::is_contained(op.getAxes(), axis);
-                      }) ||
+    ArrayRef<int64_t> axes = op.getAxes();
+    Expression index = getRepeated(rewriter, compare.getRhs(), axes);
+    Expression value = getRepeated(rewriter, select.getOnTrue(), axes);
+    if (axes.empty() || index.isNull() || value.isNull() ||
         !isa<FloatType>(value.getElementType()) ||
         !index.getElementType().isSignlessInteger() ||
         index.getElementType().getIntOrFloatBitWidth() < 32 ||
-        !countsAlong(compare.getLhs(), chosen) ||
+        !countsAlong(compare.getLhs(), axes) ||
         !(matchPattern(select.getOnFalse(), m_Zero()) ||
           matchPattern(select.getOnFalse(), m_AnyZeroFloat())))
       return failure();
+    double count = static_cast<double>(countAlong(shape, axes));
     Expression isInside =
         index.compare(ComparePredicate::greater_equal, 0.0)
-            .apply<AndOp>(index.compare(ComparePredicate::less,
-                                        countAlong(shape, chosen)));
-    Expression sum = isInside.select(value + 0.0, 0.0);
-    SmallVector<int64_t> others;
-    for (auto [number, axis] : llvm::enumerate(repeated.getDimensions()))
-      if (llvm::is_contained(op.getAxes(), axis))
-        others.push_back(static_cast<int64_t>(number));
-    if (!others.empty())
-      sum = sum.sum(others, op.getAccumulateAttr());
-    rewriter.replaceOp(op, Value(sum));
+            .apply<AndOp>(index.compare(ComparePredicate::less, count));
+    rewriter.replaceOp(op, Value(isInside.select(value + 0.0, 0.0)));
     return success();
   }
 };
@@ -242,9 +246,10 @@ namespace {
 /// elements. The backward then needs none of the elements before the pooling.
 /// A window whose maximum isn't positive may choose another element than
 /// before, but its gradient is zero. If windows overlap, little would be saved,
-/// and the maxima are one more tensor to store. The pooling takes over the
-/// relu's location and the relu the pooling's, so that names of layers, such as
-/// those of a pipeline's cuts, stay in order.
+/// and the maxima are one more tensor to store. The maximum of a window of
+/// padding alone is lower than any relu, so padded poolings are left. The
+/// pooling takes over the relu's location and the relu the pooling's, so that
+/// names of layers, such as those of a pipeline's cuts, stay in order.
 struct ReluAfterMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -257,7 +262,10 @@ struct ReluAfterMaxPool : OpRewritePattern<MaxPoolOp> {
     for (auto [count, size, stride] :
          llvm::zip(windows, op.getKernel(), op.getStrides()))
       overlaps |= count > 1 && size > stride;
-    if (!relu || !relu->hasOneUse() || !op.getIndices().use_empty() || overlaps)
+    bool isPadded =
+        llvm::any_of(op.getPadding(), [](int64_t size) { return size != 0; });
+    if (!relu || !relu->hasOneUse() || !op.getIndices().use_empty() ||
+        overlaps || isPadded)
       return failure();
     auto pool = MaxPoolOp::create(rewriter, relu.getLoc(), relu.getInput(),
                                   op.getKernel(), op.getStrides(),
