@@ -24,22 +24,25 @@ static bool isLastIndex(AffineMap map, unsigned axis) {
          });
 }
 
-/// Returns by how much the last index grows when `axis` grows by 1; nothing if
-/// that isn't constant.
-static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
-  MLIRContext *context = map.getContext();
-  AffineExpr last = map.getResults().back();
-  AffineExpr next = last.replace(getAffineDimExpr(axis, context),
-                                 getAffineDimExpr(axis, context) + 1);
+std::optional<int64_t> hfta::getStep(AffineExpr index, unsigned axis,
+                                     unsigned dims) {
+  AffineExpr dim = getAffineDimExpr(axis, index.getContext());
   AffineExpr step =
-      simplifyAffineExpr(next - last, map.getNumDims(), map.getNumSymbols());
+      simplifyAffineExpr(index.replace(dim, dim + 1) - index, dims, 0);
   if (auto constant = dyn_cast<AffineConstantExpr>(step))
     return constant.getValue();
   return std::nullopt;
 }
 
+/// Returns by how much the last index grows when `axis` grows by 1; nothing if
+/// that isn't constant.
+static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
+  return getStep(map.getResults().back(), axis, map.getNumDims());
+}
+
 Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
-                       std::optional<unsigned> axis) {
+                       std::optional<unsigned> axis,
+                       std::optional<unsigned> packed) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!axis || !map.isFunctionOfDim(*axis))
     return {Access::Uniform, 0};
@@ -60,15 +63,15 @@ Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
       isLastIndex(map, *reduction) &&
       !map.getResults().back().isFunctionOfDim(*axis) &&
       getStride(map, *reduction) == 1)
-    return {Access::Transposed, 0};
+    return packed == operand.getOperandNumber() ? Access{Access::Strided, 1}
+                                                : Access{Access::Transposed, 0};
   return {Access::Scattered, 0};
 }
 
 bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis,
                       std::optional<unsigned> packed) {
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return packed != input->getOperandNumber() &&
-           getAccess(op, *input, axis).kind == Access::Transposed;
+    return getAccess(op, *input, axis, packed).kind == Access::Transposed;
   });
 }
 
@@ -88,4 +91,22 @@ int64_t hfta::getStoredElementBytes(Type type) {
   if (element.isIndex())
     return 8;
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
+int64_t hfta::getRowBytes(MemRefType type) {
+  if (type.getRank() < 2)
+    return 0;
+  return type.getStridesAndOffset().first[type.getRank() - 2] *
+         getStoredElementBytes(type);
+}
+
+int64_t hfta::getStrideBytes(linalg::GenericOp op, OpOperand &operand,
+                             unsigned axis) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  int64_t elements = 0;
+  for (auto [index, stride] :
+       llvm::zip(map.getResults(), type.getStridesAndOffset().first))
+    elements += stride * getStep(index, axis, map.getNumDims()).value_or(0);
+  return elements * getStoredElementBytes(type);
 }

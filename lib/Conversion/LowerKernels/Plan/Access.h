@@ -29,10 +29,16 @@ struct Access {
   }
 };
 
+/// Returns by how much an index grows when `axis`, one of `dims` loop axes,
+/// grows by 1; nothing if that isn't constant.
+std::optional<int64_t> getStep(AffineExpr index, unsigned axis, unsigned dims);
+
 /// Returns how an operand is accessed by vectors along `axis`; without an axis,
-/// by scalars.
+/// by scalars. If `packed` is the operand's number, it is read from a panel,
+/// where a vector's elements are neighbours.
 Access getAccess(linalg::GenericOp op, OpOperand &operand,
-                 std::optional<unsigned> axis);
+                 std::optional<unsigned> axis,
+                 std::optional<unsigned> packed = std::nullopt);
 
 /// Returns whether an input other than the one whose number is `packed` is read
 /// by transposing vectors if vectors run along `axis`.
@@ -42,6 +48,14 @@ bool transposes(linalg::GenericOp op, std::optional<unsigned> axis,
 /// Returns the bytes that an element of a tensor, vector or memref takes in
 /// memory.
 int64_t getStoredElementBytes(Type type);
+
+/// Returns the distance between neighbouring rows of an operand in bytes; 0 if
+/// it has a single axis.
+int64_t getRowBytes(MemRefType type);
+
+/// Returns by how many bytes an operand's address grows when a loop's `axis`
+/// grows by 1; 0 if it doesn't, or not evenly.
+int64_t getStrideBytes(linalg::GenericOp op, OpOperand &operand, unsigned axis);
 
 /// The number of a product's last inputs that its body doesn't use: its
 /// epilogue's operands (Emit/Epilogue.h).

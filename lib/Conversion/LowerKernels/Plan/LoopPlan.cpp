@@ -2,6 +2,7 @@
 
 #include "Plan/LoopPlan.h"
 #include "Hfta/Conversion/SumOrder.h"
+#include "Plan/PackingPlan.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -75,15 +76,6 @@ static double getReadCost(Access access, int64_t lanes) {
   return Costs::kLaneCost * static_cast<double>(lanes);
 }
 
-/// Returns the distance between neighbouring rows of an operand in bytes; 0 if
-/// it has a single axis.
-static int64_t getRowBytes(MemRefType type) {
-  if (type.getRank() < 2)
-    return 0;
-  return type.getStridesAndOffset().first[type.getRank() - 2] *
-         getStoredElementBytes(type);
-}
-
 /// Returns whether an operand's rows are far apart and take more bytes than
 /// near caches hold, so that accesses are slow.
 static bool isFar(OpOperand &operand) {
@@ -127,37 +119,44 @@ public:
 
 private:
   void measureBody();
-  /// Returns how the op's body accesses an operand: a packed input in its
-  /// panel, where a vector's elements are neighbours.
   Access getAccess(OpOperand &operand, std::optional<unsigned> axis) const {
-    Access access = hfta::getAccess(op, operand, axis);
-    return wanted == operand.getOperandNumber() &&
-                   access.kind == Access::Transposed
-               ? Access{Access::Strided, 1}
-               : access;
+    return hfta::getAccess(op, operand, axis, wanted);
   }
   double getElementCost(std::optional<unsigned> axis);
   void chooseVectorAxis();
   void chooseElementwiseVectors();
   bool canStream();
 
+  /// The elements of an input that the rows of a tile read along one of its
+  /// axes, and along a short innermost loop: windows, which may overlap.
+  struct Windows {
+    int64_t rowStep, tapStep; ///< the distances of rows and of taps; coprime
+    int64_t taps;             ///< the length of a window; 1 if there are none
+
+    bool overlap(int64_t rows) const {
+      return rows > tapStep && taps > rowStep;
+    }
+    /// Returns how many elements are read for each tap. LLVM unrolls loops over
+    /// windows that overlap, and keeps in registers what they share.
+    double countReads(int64_t rows) const {
+      int64_t shared = overlap(rows) ? (rows - tapStep) * (taps - rowStep) : 0;
+      return static_cast<double>(rows * taps - shared) /
+             static_cast<double>(taps);
+    }
+  };
   /// An input, as a tile of several rows and vectors reads it.
   struct Input {
     SmallVector<bool>
         variesAlong; ///< for each row axis, whether the input varies along it
     bool isVector;
-    double cost; ///< the cost of reading it once
+    double cost;                  ///< the cost of reading it once
+    SmallVector<Windows> windows; ///< for each row axis
     /// For each row axis, the most rows of which a tile should read numbers.
     SmallVector<int64_t> most;
   };
   int64_t countRowsInCache(OpOperand &operand, unsigned axis);
-  void choosePacked();
-  void choosePackedRows();
-  bool missesCache(OpOperand &operand, unsigned terms);
-  int64_t getStrideBytes(OpOperand &operand, unsigned axis);
-  bool canPack(OpOperand &operand);
-  bool isWorthPacking(OpOperand &operand);
-  bool sharesWindows();
+  Windows getWindows(OpOperand &operand, unsigned row);
+  bool sharesWindows(ArrayRef<int64_t> tile) const;
   bool readsOnce() const;
   void chooseTile();
   /// Tries all numbers of rows for the row axes from `next` on. `totalRows` is
@@ -420,8 +419,9 @@ double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
   for (const Input &input : inputs) {
     double reads =
         input.cost * (input.isVector ? static_cast<double>(tileVectors) : 1);
-    for (auto [count, varies] : llvm::zip(tile, input.variesAlong))
-      reads *= varies ? static_cast<double>(count) : 1;
+    for (auto [count, varies, windows] :
+         llvm::zip(tile, input.variesAlong, input.windows))
+      reads *= varies ? windows.countReads(count) : 1;
     access += reads;
   }
   if (isSeparate(tile))
@@ -461,7 +461,9 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
       most = std::min(most, input.most[next]);
     for (int64_t count = 1; count <= most; ++count) {
       rows[next] = count;
-      if (countRegisters() <= registerLimit || count == 1)
+      // Elements that windows share take up registers, too.
+      int64_t limit = registerLimit / (sharesWindows(rows) ? 2 : 1);
+      if (countRegisters() <= limit || count == 1)
         searchRows(next + 1, totalRows * count);
     }
     rows[next] = 1;
@@ -477,19 +479,32 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   result.vectors = vectors;
 }
 
-/// Returns whether windows of neighbouring rows overlap along a short innermost
-/// loop. LLVM then unrolls the loop and keeps shared elements in registers.
-bool LoopPlanner::sharesWindows() {
+/// Returns the windows that rows along an axis read of an operand.
+LoopPlanner::Windows LoopPlanner::getWindows(OpOperand &operand, unsigned row) {
+  constexpr Windows kNone{1, 1, 1};
   std::optional<unsigned> taps = getInnermostReduction(op);
-  if (!taps || sizes[*taps] == 1 || sizes[*taps] > Costs::kUnrolledTaps)
-    return false;
-  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    AffineMap map = op.getMatchingIndexingMap(input);
-    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
-      return index.isFunctionOfDim(*taps) &&
-             llvm::any_of(candidates, [&](unsigned row) {
-               return index.isFunctionOfDim(row);
-             });
+  if (!taps || sizes[*taps] > Costs::kUnrolledTaps)
+    return kNone;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  const auto *index = llvm::find_if(map.getResults(), [&](AffineExpr index) {
+    return index.isFunctionOfDim(*taps) && index.isFunctionOfDim(row);
+  });
+  if (index == map.getResults().end())
+    return kNone;
+  int64_t rowStep = getStep(*index, row, map.getNumDims()).value_or(0);
+  int64_t tapStep = getStep(*index, *taps, map.getNumDims()).value_or(0);
+  int64_t common = std::gcd(rowStep, tapStep);
+  if (rowStep == 0 || tapStep == 0)
+    return kNone;
+  return {std::abs(rowStep) / common, std::abs(tapStep) / common, sizes[*taps]};
+}
+
+/// Returns whether the windows of a tile's rows overlap.
+bool LoopPlanner::sharesWindows(ArrayRef<int64_t> tile) const {
+  return llvm::any_of(inputs, [&](const Input &input) {
+    return llvm::any_of(llvm::zip(tile, input.windows), [](auto pair) {
+      auto [count, windows] = pair;
+      return windows.overlap(count);
     });
   });
 }
@@ -502,19 +517,6 @@ bool LoopPlanner::readsOnce() const {
   });
 }
 
-/// Returns the distance in bytes of an operand's neighbours along an axis, if
-/// one of its indices is the axis; else 0.
-int64_t LoopPlanner::getStrideBytes(OpOperand &operand, unsigned axis) {
-  auto type = cast<MemRefType>(operand.get().getType());
-  AffineExpr dim = getAffineDimExpr(axis, op.getContext());
-  for (auto [index, stride] :
-       llvm::zip(op.getMatchingIndexingMap(&operand).getResults(),
-                 type.getStridesAndOffset().first))
-    if (index == dim)
-      return stride * getStoredElementBytes(type);
-  return 0;
-}
-
 /// Returns the most rows whose terms a tile can read number by number, such
 /// that the rows' cache lines stay in the first-level cache until all terms on
 /// them have been read: if the rows' distance is a large power of two, these
@@ -525,7 +527,7 @@ int64_t LoopPlanner::countRowsInCache(OpOperand &operand, unsigned axis) {
     return Costs::kMaxRows;
   CacheAttr cache = target.getProcessor().getCaches().front();
   int64_t way = cache.getBytes() / cache.getWays();
-  int64_t stride = getStrideBytes(operand, axis);
+  int64_t stride = getStrideBytes(op, operand, axis);
   return stride > 0 && stride % way == 0 ? cache.getWays() : Costs::kMaxRows;
 }
 
@@ -543,13 +545,14 @@ void LoopPlanner::chooseTile() {
       continue;
     Access access = getAccess(*operand, result.vectorAxis);
     Input input{
-        {}, access.kind != Access::Uniform, getReadCost(access, lanes), {}};
+        {}, access.kind != Access::Uniform, getReadCost(access, lanes), {}, {}};
     if (access.isContiguous() && wanted != operand->getOperandNumber() &&
         isFar(*operand))
       input.cost = Costs::kFarAccessCost;
     for (unsigned axis : candidates) {
       input.variesAlong.push_back(
           op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
+      input.windows.push_back(getWindows(*operand, axis));
       input.most.push_back(access.kind == Access::Uniform
                                ? countRowsInCache(*operand, axis)
                                : Costs::kMaxRows);
@@ -564,9 +567,6 @@ void LoopPlanner::chooseTile() {
       target.getRegisters() - (bodyOps > 2 ? Costs::kBodyRegisters : products);
   if (transposes(op, result.vectorAxis, wanted))
     registerLimit -= result.lanes;
-  result.sharesWindows = sharesWindows();
-  if (result.sharesWindows)
-    registerLimit /= 2;
   int64_t terms = 1;
   for (auto [size, kind] : llvm::zip(sizes, kinds))
     terms *= kind == utils::IteratorType::parallel ? 1 : size;
@@ -587,6 +587,7 @@ void LoopPlanner::chooseTile() {
     if (countRegisters() <= registerLimit || vectors == fewest)
       searchRows(0, 1);
   rows = bestRows;
+  result.sharesWindows = sharesWindows(rows);
   vectors = result.vectors;
   bool vectorsFast = countHeld(getOrder(true)) < countHeld(getOrder(false));
   SmallVector<unsigned> places(candidates.size());
@@ -600,95 +601,6 @@ void LoopPlanner::chooseTile() {
   for (unsigned place : getOrder(vectorsFast))
     if (rows[place] > 1)
       result.rowOrder.push_back(places[place]);
-}
-
-/// Returns whether a block of the vector axis needs a panel of an operand that
-/// is the same for all rows: one element for each term and lane.
-bool LoopPlanner::canPack(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  // A copy that is made once is better than equal panels that are packed again
-  // for each position along an outer axis.
-  bool repeats = wanted && llvm::any_of(result.outer, [&](unsigned axis) {
-                   return sizes[axis] > 1 && !map.isFunctionOfDim(axis);
-                 });
-  if (repeats)
-    return false;
-  return getAccess(operand, result.vectorAxis).isContiguous() &&
-         map.isProjectedPermutation() && map.getNumResults() >= 2 &&
-         llvm::none_of(
-             result.rowAxes,
-             [&](unsigned axis) { return map.isFunctionOfDim(axis); }) &&
-         llvm::all_of(result.reductions,
-                      [&](unsigned axis) { return map.isFunctionOfDim(axis); });
-}
-
-/// Returns whether packing an operand pays. Each row of a matrix whose rows are
-/// far apart needs a TLB entry of its own, and the rows' cache lines fall into
-/// few sets.
-bool LoopPlanner::isWorthPacking(OpOperand &operand) {
-  auto type = cast<MemRefType>(operand.get().getType());
-  int64_t uses = 1, terms = 1;
-  for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows))
-    uses *= llvm::divideCeil(sizes[axis], count);
-  for (unsigned axis : result.reductions)
-    terms *= sizes[axis];
-  int64_t row = getRowBytes(type);
-  return uses >= Costs::kMinPackedUses && terms >= Costs::kMinPackedTerms &&
-         row >= Costs::kFarRowBytes &&
-         result.vectors * lanes * getStoredElementBytes(type) < row;
-}
-
-void LoopPlanner::choosePacked() {
-  if (!result.vectorAxis)
-    return;
-  for (OpOperand *operand : op.getDpsInputOperands())
-    if (canPack(*operand) && (wanted ? wanted == operand->getOperandNumber()
-                                     : isWorthPacking(*operand))) {
-      result.packed = operand->getOperandNumber();
-      return;
-    }
-}
-
-/// Returns whether the elements that a tile reads along an axis of terms, each
-/// on a cache line of its own, don't all stay in the first-level cache until
-/// the next tile reads its elements on the same lines, or are on more pages
-/// than the TLB has entries. If their distance is a large power of two, they
-/// fall into few of the cache's sets.
-bool LoopPlanner::missesCache(OpOperand &operand, unsigned terms) {
-  CacheAttr cache = target.getProcessor().getCaches().front();
-  int64_t stride = getStrideBytes(operand, terms);
-  int64_t way = cache.getBytes() / cache.getWays();
-  if (stride < cache.getLineBytes())
-    return false;
-  if (stride >= Costs::kPageBytes && sizes[terms] > Costs::kPages)
-    return true;
-  int64_t lines = way / std::gcd(way, stride) * cache.getWays();
-  return sizes[terms] * 2 > lines;
-}
-
-/// Packs the rows of the scalar input whose rows are contiguous, such as the
-/// output gradient in the gradient of a weight.
-void LoopPlanner::choosePackedRows() {
-  // Beside an input that is transposed in registers, several terms are added
-  // at each position.
-  if (!result.vectorAxis || result.rowAxes.size() != 1 ||
-      result.reductions.size() != 1 ||
-      transposes(op, result.vectorAxis, result.packed))
-    return;
-  unsigned row = result.rowAxes.front(), terms = result.reductions.front();
-  int64_t blocks =
-      llvm::divideCeil(sizes[*result.vectorAxis], result.vectors * lanes);
-  if (blocks < Costs::kMinPackedRowUses)
-    return;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isProjectedPermutation() ||
-        map.isFunctionOfDim(*result.vectorAxis) ||
-        !map.isFunctionOfDim(terms) || !getAccess(*operand, row).isContiguous())
-      continue;
-    if (missesCache(*operand, terms))
-      result.packedRows = operand->getOperandNumber();
-  }
 }
 
 LoopPlan LoopPlanner::plan() {
@@ -707,15 +619,20 @@ LoopPlan LoopPlanner::plan() {
              !llvm::is_contained(result.rowAxes, axis))
       result.outer.push_back(axis);
   }
-  if (!result.reductions.empty()) {
-    choosePacked();
-    choosePackedRows();
-  }
+  if (!result.reductions.empty())
+    choosePacking(op, result, target, wanted);
   return result;
 }
 
 LoopPlan hfta::planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
                          const TargetModel &target,
                          std::optional<unsigned> packed) {
-  return LoopPlanner(op, initial, target, packed).plan();
+  LoopPlan plan = LoopPlanner(op, initial, target, packed).plan();
+  if (packed)
+    return plan;
+  std::optional<unsigned> crowded = findCrowdedWindows(op, plan, target);
+  if (!crowded)
+    return plan;
+  LoopPlan packing = LoopPlanner(op, initial, target, crowded).plan();
+  return packing.packed == crowded ? packing : plan;
 }
