@@ -19,7 +19,8 @@ STEPS = 5
 SAMPLES, TOKENS, WORDS, WIDTH = 320, 6, 11, 8
 
 # Networks in Hfta's language: "mlp" and "deep" with dropouts, "cnn" with running statistics
-# in two stages, and "skip" with a value that skips two stages, and one that is computed
+# in two stages and a pooling of whole planes, whose gradient is placed and summed in another
+# stage, and "skip" with a value that skips two stages, and one that is computed
 # before the first cut and used by the last stage.
 LANGUAGE = {
     "mlp": """
@@ -31,7 +32,10 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """,
     "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))")
-                        .replace("relu(conv2)", "relu(batch_norm(conv2))"),
+                        .replace("relu(conv2)", "relu(batch_norm(conv2))")
+                        .replace("hidden = relu(linear(flatten(pool2), 16))",
+                                 "peaks = conv(pool2, 56, 3, padding = 1)\n"
+                                 "  hidden = flatten(max_pool(relu(peaks), 7))"),
     "deep": "\nmodel net(image: f32[batch, 1, 8, 8]) {\n"
             "  a1 = dropout(relu(linear(flatten(image), 16)), 0.1)\n" +
             "".join(f"  a{layer} = tanh(linear(a{layer - 1}, {10 + layer}))\n"
@@ -50,7 +54,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 CUTS = {
     "mlp": ["first", "second", "third"],
-    "cnn": ["pool1", "pool2", "hidden"],
+    "cnn": ["pool1", "pool2", "peaks"],
     "deep": [f"a{layer}" for layer in range(1, 8)],
     "skip": ["first", "second", "third"],
     "tied": ["embedded", "mixed1", "mixed2"],

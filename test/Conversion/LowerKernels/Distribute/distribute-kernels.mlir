@@ -226,6 +226,30 @@ func.func private @packed_rows(%g: tensor<1024x33278xf32>, %x: tensor<1024x128xf
 
 // -----
 
+#rows = affine_map<(d0, d1, d2) -> (d0, d2)>
+#vectors = affine_map<(d0, d1, d2) -> (d2, d1)>
+#product = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Neighbours in memory that belong to one row of the result aren't packed, so
+// that items may cut columns, too.
+// CHECK-LABEL: func.func private @unpacked_rows(
+// CHECK-SAME: hfta.items = 4 : i64
+// CHECK-DAG: tensor.extract_slice %{{.*}}[%{{.*}}, 0] [16639, 1024] [1, 1]
+// CHECK-DAG: tensor.extract_slice %{{.*}}[0, %{{.*}}] [1024, 64] [1, 1]
+func.func private @unpacked_rows(%g: tensor<33278x1024xf32>, %x: tensor<1024x128xf32>) -> tensor<33278x128xf32> attributes {hfta.kernel, hfta.copies = 8 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<33278x128xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<33278x128xf32>) -> tensor<33278x128xf32>
+  %2 = linalg.generic {indexing_maps = [#rows, #vectors, #product], iterator_types = ["parallel", "parallel", "reduction"]} ins(%g, %x : tensor<33278x1024xf32>, tensor<1024x128xf32>) outs(%1 : tensor<33278x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %3 = math.fma %a, %b, %sum : f32
+    linalg.yield %3 : f32
+  } -> tensor<33278x128xf32>
+  return %2 : tensor<33278x128xf32>
+}
+
+// -----
+
 // Not a kernel.
 // CHECK-LABEL: func.func @task(
 // CHECK-SAME: tensor<8xf32>) -> tensor<8xf32>
