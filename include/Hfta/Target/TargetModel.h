@@ -118,8 +118,9 @@ public:
     static constexpr int64_t kMinPackedRowUses = 2;
     /// The least number of terms of each sum for which packing pays.
     static constexpr int64_t kMinPackedTerms = 64;
-    /// The least distance of windows and of their elements, in cache lines, for
-    /// which they count as crowded in few sets of the first-level cache.
+    /// The number of cache lines of which all distances between a window's
+    /// terms are multiples if they are crowded in few sets of the first-level
+    /// cache.
     static constexpr int64_t kCrowdedLines = 4;
     /// Registers that a tile of sums leaves to products:
     /// kProductRegistersOfMany if there are at least kManyRegisters, else

@@ -10,6 +10,7 @@
 #include "Emit/TransposedCopies.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Conversion/SumOrder.h"
+#include "Plan/PackingPlan.h"
 #include "Plan/TermBlocks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -129,7 +130,9 @@ static std::optional<unsigned> packDirectly(RewriterBase &rewriter,
     unsigned number = input->getOperandNumber();
     linalg::GenericOp direct =
         joinAxes(rewriter, readPastCopy(rewriter, *input, copy));
-    bool packs = planLoops(direct, initial, target, number).packed == number;
+    // Panels of windows would each transpose the same elements again.
+    bool packs = !readsWindows(direct, direct->getOpOperand(number)) &&
+                 planLoops(direct, initial, target, number).packed == number;
     rewriter.eraseOp(packs ? op : direct);
     if (!packs)
       continue;

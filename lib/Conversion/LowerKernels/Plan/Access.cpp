@@ -106,7 +106,11 @@ int64_t hfta::getStrideBytes(linalg::GenericOp op, OpOperand &operand,
   AffineMap map = op.getMatchingIndexingMap(&operand);
   int64_t elements = 0;
   for (auto [index, stride] :
-       llvm::zip(map.getResults(), type.getStridesAndOffset().first))
-    elements += stride * getStep(index, axis, map.getNumDims()).value_or(0);
+       llvm::zip(map.getResults(), type.getStridesAndOffset().first)) {
+    std::optional<int64_t> step = getStep(index, axis, map.getNumDims());
+    if (!step || (*step != 0 && ShapedType::isDynamic(stride)))
+      return 0;
+    elements += *step == 0 ? 0 : stride * *step;
+  }
   return elements * getStoredElementBytes(type);
 }

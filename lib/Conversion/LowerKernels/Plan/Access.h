@@ -54,7 +54,7 @@ int64_t getStoredElementBytes(Type type);
 int64_t getRowBytes(MemRefType type);
 
 /// Returns by how many bytes an operand's address grows when a loop's `axis`
-/// grows by 1; 0 if it doesn't, or not evenly.
+/// grows by 1; 0 if it doesn't, or by how much isn't known.
 int64_t getStrideBytes(linalg::GenericOp op, OpOperand &operand, unsigned axis);
 
 /// The number of a product's last inputs that its body doesn't use: its

@@ -633,6 +633,8 @@ LoopPlan hfta::planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
   std::optional<unsigned> crowded = findCrowdedWindows(op, plan, target);
   if (!crowded)
     return plan;
+  // A tile's rows can't be taps then, whose windows might share elements. It
+  // reads all of them from the panel instead, which is near.
   LoopPlan packing = LoopPlanner(op, initial, target, crowded).plan();
   return packing.packed == crowded ? packing : plan;
 }

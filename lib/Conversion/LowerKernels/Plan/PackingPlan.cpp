@@ -57,9 +57,10 @@ static int64_t countTerms(const LoopPlan &plan, ArrayRef<int64_t> sizes) {
 /// is the same for all rows: one element for each term and lane.
 bool PackingPlanner::canPack(OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  // A copy that is made once is better than equal panels that are packed again
-  // for each position along an outer axis.
   bool isWanted = wanted == operand.getOperandNumber();
+  // A copy that is made once is better than equal panels that are packed again
+  // for each position along an outer axis. Panels of windows hold an element
+  // once for each tap, which only many tiles make up for.
   bool repeats = isWanted && llvm::any_of(plan.outer, [&](unsigned axis) {
                    return sizes[axis] > 1 && !map.isFunctionOfDim(axis);
                  });
@@ -99,21 +100,26 @@ void PackingPlanner::choosePacked() {
     }
 }
 
+/// Returns how many of the cache lines at multiples of `stride` bytes the
+/// first-level cache holds: if the stride is a large power of two, they fall
+/// into few of its sets.
+static int64_t countLines(const TargetModel &target, int64_t stride) {
+  CacheAttr cache = target.getProcessor().getCaches().front();
+  int64_t way = cache.getBytes() / cache.getWays();
+  return way / std::gcd(way, stride) * cache.getWays();
+}
+
 /// Returns whether the elements that a tile reads along an axis of terms, each
 /// on a cache line of its own, don't all stay in the first-level cache until
 /// the next tile reads its elements on the same lines, or are on more pages
-/// than the TLB has entries. If their distance is a large power of two, they
-/// fall into few of the cache's sets.
+/// than the TLB has entries.
 bool PackingPlanner::missesCache(OpOperand &operand, unsigned terms) {
-  CacheAttr cache = target.getProcessor().getCaches().front();
   int64_t stride = getStrideBytes(op, operand, terms);
-  int64_t way = cache.getBytes() / cache.getWays();
-  if (stride < cache.getLineBytes())
+  if (stride < target.getLineBytes())
     return false;
   if (stride >= Costs::kPageBytes && sizes[terms] > Costs::kPages)
     return true;
-  int64_t lines = way / std::gcd(way, stride) * cache.getWays();
-  return sizes[terms] * 2 > lines;
+  return sizes[terms] * 2 > countLines(target, stride);
 }
 
 /// Packs the rows of the scalar input whose rows are contiguous, such as the
@@ -149,27 +155,49 @@ void hfta::choosePacking(linalg::GenericOp op, LoopPlan &plan,
   planner.choosePackedRows();
 }
 
+/// Returns the largest number of bytes of which all distances between an
+/// operand's terms are multiples; 0 if one of them isn't known, or is 0.
+static int64_t getTermBytes(linalg::GenericOp op, const LoopPlan &plan,
+                            OpOperand &operand) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t common = 0;
+  for (unsigned axis : plan.reductions) {
+    int64_t stride = getStrideBytes(op, operand, axis);
+    if (sizes[axis] > 1 && stride == 0)
+      return 0;
+    if (sizes[axis] > 1)
+      common = std::gcd(common, stride);
+  }
+  return common;
+}
+
+bool hfta::readsWindows(linalg::GenericOp op, OpOperand &operand) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  return llvm::any_of(
+      op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr index) {
+        bool hasTerms = false, hasRows = false;
+        for (auto [axis, kind] : llvm::enumerate(kinds))
+          if (index.isFunctionOfDim(axis))
+            (kind == utils::IteratorType::parallel ? hasRows : hasTerms) = true;
+        return hasTerms && hasRows;
+      });
+}
+
 std::optional<unsigned> hfta::findCrowdedWindows(linalg::GenericOp op,
                                                  const LoopPlan &plan,
                                                  const TargetModel &target) {
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t terms = countTerms(plan, sizes);
+  int64_t terms = countTerms(plan, op.getStaticLoopRanges());
   if (!plan.vectorAxis || plan.packed || !multiplies(op) ||
       terms < Costs::kMinPackedTerms)
     return std::nullopt;
-  CacheAttr cache = target.getProcessor().getCaches().front();
-  int64_t way = cache.getBytes() / cache.getWays();
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    if (op.getMatchingIndexingMap(operand).isProjectedPermutation() ||
+    if (!readsWindows(op, *operand) ||
         !getAccess(op, *operand, plan.vectorAxis).isContiguous())
       continue;
-    int64_t common = way;
-    for (unsigned axis : plan.reductions)
-      if (sizes[axis] > 1)
-        common = std::gcd(common, getStrideBytes(op, *operand, axis));
-    int64_t lines = way / common * cache.getWays();
-    if (common >= Costs::kCrowdedLines * cache.getLineBytes() &&
-        terms * 2 > lines)
+    int64_t bytes = getTermBytes(op, plan, *operand);
+    if (bytes > 0 &&
+        bytes % (Costs::kCrowdedLines * target.getLineBytes()) == 0 &&
+        terms * 2 > countLines(target, bytes))
       return operand->getOperandNumber();
   }
   return std::nullopt;

@@ -13,10 +13,14 @@ namespace mlir::hfta {
 void choosePacking(linalg::GenericOp op, LoopPlan &plan,
                    const TargetModel &target, std::optional<unsigned> wanted);
 
+/// Returns whether the terms of neighbouring results are windows of an operand,
+/// which may overlap: one of its indices depends on terms and on results.
+bool readsWindows(linalg::GenericOp op, OpOperand &operand);
+
 /// Returns the number of a product's input whose windows a plan reads where
-/// they lie, in few sets of the first-level cache: the distances of windows and
-/// of their elements are multiples of a large power of two. Each tile of rows
-/// would read the same windows from a farther cache.
+/// they lie, in few sets of the first-level cache: all distances between terms
+/// are multiples of a large power of two. Each tile of rows would read the same
+/// terms from a farther cache.
 std::optional<unsigned> findCrowdedWindows(linalg::GenericOp op,
                                            const LoopPlan &plan,
                                            const TargetModel &target);

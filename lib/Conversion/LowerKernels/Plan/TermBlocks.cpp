@@ -8,11 +8,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/TermBlocks.h"
+#include "Plan/PackingPlan.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -56,6 +58,7 @@ private:
   /// Returns the number of tiles in all blocks, which is how often a tile's
   /// sums are stored and loaded again.
   double countTiles(ArrayRef<TermBlock> blocks);
+  bool fitsPanel(ArrayRef<TermBlock> blocks) const;
   SmallVector<BlockLoop> getLoops(ArrayRef<TermBlock> blocks) const;
   SmallVector<int64_t> getTile() const;
   Footprint getFootprint(OpOperand &operand, ArrayRef<int64_t> axes);
@@ -205,9 +208,25 @@ double TermBlocker::getCost(ArrayRef<TermBlock> blocks) {
   return cost + Costs::kWaitCost * vectors * countTiles(blocks);
 }
 
+/// Returns whether a panel of windows, which all tiles of rows read, fits into
+/// the cache.
+bool TermBlocker::fitsPanel(ArrayRef<TermBlock> blocks) const {
+  if (!plan.packed || !readsWindows(op, op->getOpOperand(*plan.packed)))
+    return true;
+  LoopPlan blocked = plan;
+  blocked.blocks.assign(blocks.begin(), blocks.end());
+  int64_t bytes = plan.vectors * plan.lanes *
+                  getStoredElementBytes(op->getOperand(*plan.packed).getType());
+  for (unsigned axis : plan.reductions)
+    bytes *= blocked.getBlock(axis, sizes[axis]);
+  return static_cast<double>(bytes) <=
+         Costs::kCacheShare * static_cast<double>(cache.getBytes());
+}
+
 SmallVector<TermBlock> TermBlocker::choose() {
   SmallVector<TermBlock> best, whole;
-  double bestCost = Costs::kMinGain * getCost({});
+  double bestCost = fitsPanel({}) ? Costs::kMinGain * getCost({})
+                                  : std::numeric_limits<double>::infinity();
   for (unsigned axis : plan.reductions) {
     int64_t size = sizes[axis];
     for (int64_t parts = 2; parts <= size;
@@ -216,7 +235,7 @@ SmallVector<TermBlock> TermBlocker::choose() {
       blocks.push_back(
           {axis, static_cast<int64_t>(llvm::divideCeil(size, parts))});
       double cost = getCost(blocks);
-      if (cost >= bestCost)
+      if (cost >= bestCost || !fitsPanel(blocks))
         continue;
       bestCost = cost;
       best = blocks;

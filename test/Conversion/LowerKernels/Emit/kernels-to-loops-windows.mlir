@@ -127,3 +127,28 @@ func.func private @windows_of_few_outputs(%x: memref<129x256xf32>, %g: memref<64
   }
   return
 }
+
+// -----
+
+#window = affine_map<(o, u, v, c, n, y, x) -> (n, y + u, x + v, c)>
+#position = affine_map<(o, u, v, c, n, y, x) -> (n, y, x, o)>
+#weight = affine_map<(o, u, v, c, n, y, x) -> (o, u, v, c)>
+
+// A panel takes at most half of the core's cache: terms are computed in blocks,
+// which without a panel, or with a large one, would cost little less.
+// CHECK-LABEL: func.func private @panel_in_cache(
+// CHECK: memref.alloc() : memref<1x4x8x16xf32>
+// CHECK: return
+func.func private @panel_in_cache(%x: memref<256x9x9x256xf32>, %g: memref<256x8x8x512xf32>, %out: memref<512x2x2x256xf32>, %item: index,
+                        %scratch: memref<?xi8>) attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<512x2x2x256xf32>)
+  linalg.generic {indexing_maps = [#window, #position, #weight],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %g : memref<256x9x9x256xf32>, memref<256x8x8x512xf32>) outs(%out : memref<512x2x2x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = math.fma %a, %b, %o : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
