@@ -13,7 +13,7 @@ void hfta_progress_begin(hfta_progress *progress, const hfta_program *program,
                          int64_t line_every) {
   memset(progress, 0, sizeof(*progress));
   progress->enabled = enabled;
-  progress->terminal = enabled && isatty(STDERR_FILENO);
+  progress->terminal = enabled && hfta_can_redraw();
   progress->line_every = line_every;
   progress->drawing.file = stderr;
   progress->state = (hfta_progress_state){.program = program,

@@ -5,6 +5,7 @@
 #include "system/clock.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -45,6 +46,11 @@ static void format_state(const hfta_progress_state *state, char *buffer,
 //===----------------------------------------------------------------------===//
 // The table on a terminal
 //===----------------------------------------------------------------------===//
+
+bool hfta_can_redraw(void) {
+  const char *kind = getenv("TERM");
+  return isatty(STDERR_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
+}
 
 void hfta_drawing_measure(hfta_drawing *drawing) {
   struct winsize size = {0};

@@ -47,6 +47,11 @@ typedef struct hfta_drawing {
   int rows, columns; ///< size of the terminal
 } hfta_drawing;
 
+/// Returns whether standard error is a terminal on which lines can be redrawn:
+/// one that isn't called `dumb` by the environment's TERM, such as that of an
+/// editor.
+bool hfta_can_redraw(void);
+
 /// Sets `rows` and `columns` to the size of the terminal on standard error; 24
 /// and 80 if that is unknown.
 void hfta_drawing_measure(hfta_drawing *drawing);

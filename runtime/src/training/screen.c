@@ -292,7 +292,7 @@ hfta_status hfta_screen_open(const char *const *names, int64_t count,
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory to show progress");
   self->shows = shows;
-  self->terminal = shows && isatty(STDERR_FILENO);
+  self->terminal = shows && hfta_can_redraw();
   self->count = count;
   pthread_mutex_init(&self->mutex, NULL);
   for (int64_t i = 0; i < count; ++i)

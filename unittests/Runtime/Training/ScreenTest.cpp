@@ -28,8 +28,10 @@ public:
       abort();
     begin(ends[0], ends[1]);
   }
-  Errors(unsigned short rows, unsigned short columns)
+  Errors(unsigned short rows, unsigned short columns,
+         const char *kind = "xterm")
       : rows(rows), columns(columns) {
+    setenv("TERM", kind, 1);
     int other = posix_openpt(O_RDWR | O_NOCTTY);
     if (other < 0 || grantpt(other) != 0 || unlockpt(other) != 0)
       abort();
@@ -321,8 +323,30 @@ TEST(Screen, TablesAreDrawnAFewTimesASecond) {
 }
 
 //===----------------------------------------------------------------------===//
-// Without a terminal
+// Without a terminal, or on one whose lines can't be redrawn
 //===----------------------------------------------------------------------===//
+
+TEST(Screen, ADumbTerminalGetsLines) {
+  Errors errors(24, 80, "dumb");
+  ScreenPointer screen = openScreen({"a"});
+  Job a("a", 2, 20);
+  a.begin(screen.get(), 0);
+  a.train(0, a.steps);
+  hfta_screen_finish(screen.get(), 0, HFTA_SCREEN_DONE, a.steps);
+  const std::string &text = errors.end();
+  EXPECT_NE(text.find("a: step 20/20"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
+
+TEST(Progress, ADumbTerminalGetsLines) {
+  Errors errors(24, 80, "dumb");
+  Job a("a", 2, 20);
+  a.begin(nullptr, 0);
+  a.train(0, a.steps);
+  const std::string &text = errors.end();
+  EXPECT_NE(text.find("step 20/20"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
 
 TEST(Screen, LinesOfSeveralThreadsStayWhole) {
   Errors errors;
