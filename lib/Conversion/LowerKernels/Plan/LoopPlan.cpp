@@ -51,11 +51,16 @@ SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
   return parts;
 }
 
-int64_t LoopPlan::getBlock(unsigned axis, int64_t size) const {
+int64_t hfta::getBlock(ArrayRef<TermBlock> blocks, unsigned axis,
+                       int64_t size) {
   for (const TermBlock &block : blocks)
     if (block.axis == axis)
       return block.size;
   return size;
+}
+
+int64_t LoopPlan::getBlock(unsigned axis, int64_t size) const {
+  return hfta::getBlock(blocks, axis, size);
 }
 
 Value hfta::getRootMemory(Value memory) {

@@ -76,6 +76,10 @@ struct LoopPlan {
   SmallVector<VectorPart> getParts(int64_t size, int64_t extent) const;
 };
 
+/// Returns the number of terms of an axis that are computed at a time by
+/// `blocks`; `size` if the axis isn't blocked.
+int64_t getBlock(llvm::ArrayRef<TermBlock> blocks, unsigned axis, int64_t size);
+
 /// Plans the loops of an op. The target affects only which elements are
 /// computed together, never the order of terms. `initial` holds the initial
 /// value of each result, null if it is read from memory. `packed` is the number

@@ -46,6 +46,7 @@ static int64_t countUses(const LoopPlan &plan, ArrayRef<int64_t> sizes) {
   return uses;
 }
 
+/// Returns the number of terms of each sum.
 static int64_t countTerms(const LoopPlan &plan, ArrayRef<int64_t> sizes) {
   int64_t terms = 1;
   for (unsigned axis : plan.reductions)
@@ -59,13 +60,14 @@ bool PackingPlanner::canPack(OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   bool isWanted = wanted == operand.getOperandNumber();
   // A copy that is made once is better than equal panels that are packed again
-  // for each position along an outer axis. Panels of windows hold an element
-  // once for each tap, which only many tiles make up for.
+  // for each position along an outer axis.
   bool repeats = isWanted && llvm::any_of(plan.outer, [&](unsigned axis) {
                    return sizes[axis] > 1 && !map.isFunctionOfDim(axis);
                  });
   if (repeats)
     return false;
+  // Panels of windows hold an element once for each tap, which only many tiles
+  // make up for.
   return getAccess(op, operand, plan.vectorAxis, wanted).isContiguous() &&
          (map.isProjectedPermutation() ||
           (isWanted && countUses(plan, sizes) >= Costs::kMinPackedUses)) &&

@@ -93,11 +93,8 @@ SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
     loops.push_back(
         {axis, block, static_cast<int64_t>(llvm::divideCeil(size, block))});
   };
-  for (unsigned axis : llvm::reverse(plan.reductions)) {
-    const auto *block = llvm::find_if(
-        blocks, [&](const TermBlock &block) { return block.axis == axis; });
-    add(axis, 1, block == blocks.end() ? sizes[axis] : block->size);
-  }
+  for (unsigned axis : llvm::reverse(plan.reductions))
+    add(axis, 1, getBlock(blocks, axis, sizes[axis]));
   for (unsigned axis : llvm::reverse(plan.rowAxes))
     add(axis, tile[axis], sizes[axis]);
   if (plan.vectorAxis)
@@ -213,12 +210,10 @@ double TermBlocker::getCost(ArrayRef<TermBlock> blocks) {
 bool TermBlocker::fitsPanel(ArrayRef<TermBlock> blocks) const {
   if (!plan.packed || !readsWindows(op, op->getOpOperand(*plan.packed)))
     return true;
-  LoopPlan blocked = plan;
-  blocked.blocks.assign(blocks.begin(), blocks.end());
   int64_t bytes = plan.vectors * plan.lanes *
                   getStoredElementBytes(op->getOperand(*plan.packed).getType());
   for (unsigned axis : plan.reductions)
-    bytes *= blocked.getBlock(axis, sizes[axis]);
+    bytes *= getBlock(blocks, axis, sizes[axis]);
   return static_cast<double>(bytes) <=
          Costs::kCacheShare * static_cast<double>(cache.getBytes());
 }
