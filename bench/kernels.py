@@ -55,9 +55,11 @@ def main():
     known = cases.make_cases()
     chosen = [case for case in known if options.only in case.name]
     beside = {case.beside for case in chosen}
-    # Activations must be written before a gradient reads them.
-    if any(case.activations for case in chosen):
-        beside.add(next(case.name for case in known if "r" in case.activations))
+    # Activations must be written before a gradient reads them: those of one copy, and
+    # those of several.
+    beside |= {next(writer.name for writer in known
+                    if "r" in writer.activations and writer.copies == case.copies)
+               for case in chosen if case.activations}
     chosen = [case for case in known if case in chosen or case.name in beside]
     need_file(options.hftac)
     need_file(options.build / "lib/libhfta_runtime.a")

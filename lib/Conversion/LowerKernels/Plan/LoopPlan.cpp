@@ -168,8 +168,10 @@ private:
   /// the product of those chosen so far.
   void searchRows(size_t next, int64_t totalRows);
   int64_t countRegisters() const;
-  SmallVector<unsigned> getOrder(bool vectorsFast) const;
+  SmallVector<unsigned> getOrder(const Input &fast) const;
+  void collectOrders();
   int64_t countHeld(ArrayRef<unsigned> order) const;
+  ArrayRef<unsigned> getBestOrder() const;
   bool isSeparate(ArrayRef<int64_t> tile) const;
   double getTilesCost(size_t next, SmallVector<int64_t> &tile,
                       double count) const;
@@ -194,6 +196,8 @@ private:
 
   SmallVector<unsigned> candidates;
   SmallVector<Input> inputs;
+  /// The orders in which a tile may run through its row axes.
+  SmallVector<SmallVector<unsigned>> orders;
   int64_t outputs = 1, registerLimit = 0;
   int64_t maxRows = Costs::kMaxRows;
   SmallVector<int64_t> rows, bestRows;
@@ -360,28 +364,35 @@ int64_t LoopPlanner::countRegisters() const {
   int64_t sums = vectors * outputs;
   for (int64_t count : rows)
     sums *= count;
-  return sums + std::min(countHeld(getOrder(false)), countHeld(getOrder(true)));
+  return sums + countHeld(getBestOrder());
 }
 
 /// Returns the order in which a tile runs through its row axes, the slowest
-/// first. Axes along which all inputs vary come first. Axes along which vector
-/// inputs vary come last if `vectorsFast`, else before the remaining ones.
-SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
+/// first, if the values of input `fast` change fastest. Axes along which all
+/// inputs vary come first.
+SmallVector<unsigned> LoopPlanner::getOrder(const Input &fast) const {
   SmallVector<unsigned> order =
       llvm::to_vector(llvm::seq<unsigned>(0, candidates.size()));
   auto getRank = [&](unsigned place) {
-    bool all = true, vectors = false;
-    for (const Input &input : inputs) {
-      all &= input.variesAlong[place];
-      vectors |= input.variesAlong[place] && input.isVector;
-    }
-    return all ? 0 : vectors == vectorsFast ? 2 : 1;
+    bool all = llvm::all_of(
+        inputs, [&](const Input &input) { return input.variesAlong[place]; });
+    return all ? 0 : fast.variesAlong[place] ? 2 : 1;
   };
   llvm::sort(order, [&](unsigned one, unsigned other) {
     return std::make_pair(getRank(one), one) <
            std::make_pair(getRank(other), other);
   });
   return order;
+}
+
+void LoopPlanner::collectOrders() {
+  for (const Input &input : inputs)
+    if (SmallVector<unsigned> order = getOrder(input);
+        !llvm::is_contained(orders, order))
+      orders.push_back(std::move(order));
+  if (orders.empty())
+    orders.push_back(
+        llvm::to_vector(llvm::seq<unsigned>(0, candidates.size())));
 }
 
 /// Returns the number of loaded values that later rows of the tile still need.
@@ -400,6 +411,13 @@ int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
     held += isReused && input.isVector ? live * vectors : live;
   }
   return held;
+}
+
+/// Returns the order in which the fewest loaded values are live at a time.
+ArrayRef<unsigned> LoopPlanner::getBestOrder() const {
+  return *llvm::min_element(orders, [&](const auto &one, const auto &other) {
+    return countHeld(one) < countHeld(other);
+  });
 }
 
 /// Returns whether a tile computes products of several independent matrices at
@@ -564,6 +582,7 @@ void LoopPlanner::chooseTile() {
     }
     inputs.push_back(std::move(input));
   }
+  collectOrders();
   outputs = op.getNumDpsInits();
   int64_t products = target.getRegisters() >= Costs::kManyRegisters
                          ? Costs::kProductRegistersOfMany
@@ -594,7 +613,6 @@ void LoopPlanner::chooseTile() {
   rows = bestRows;
   result.sharesWindows = sharesWindows(rows);
   vectors = result.vectors;
-  bool vectorsFast = countHeld(getOrder(true)) < countHeld(getOrder(false));
   SmallVector<unsigned> places(candidates.size());
   for (auto [place, axis] : llvm::enumerate(candidates)) {
     if (rows[place] == 1)
@@ -603,7 +621,7 @@ void LoopPlanner::chooseTile() {
     result.rowAxes.push_back(axis);
     result.rows.push_back(rows[place]);
   }
-  for (unsigned place : getOrder(vectorsFast))
+  for (unsigned place : getBestOrder())
     if (rows[place] > 1)
       result.rowOrder.push_back(places[place]);
 }

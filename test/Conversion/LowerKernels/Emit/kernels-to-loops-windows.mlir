@@ -152,3 +152,31 @@ func.func private @panel_in_cache(%x: memref<256x9x9x256xf32>, %g: memref<256x8x
   }
   return
 }
+
+// -----
+
+// Gradients of weights of few channels c, summed over rows y only: columns x are
+// lanes of both inputs. A tile holds the gradients of two outputs, and reads each
+// of its six vectors of the input once, so that twelve sums take eight reads.
+#input = affine_map<(o, c, t, x, y) -> (c, y + t, x)>
+#gradient = affine_map<(o, c, t, x, y) -> (o, y, x)>
+#weight = affine_map<(o, c, t, x, y) -> (o, c, t, x)>
+
+// CHECK-LABEL: func.func private @few_channels(
+// CHECK: scf.for %{{.*}} = %c0 to %c12 step %c1 iter_args
+// CHECK-COUNT-8: vector.load
+// CHECK-NOT: vector.load
+// CHECK: scf.yield
+// CHECK-SAME: vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+func.func private @few_channels(%x: memref<2x14x8xf32>, %g: memref<8x12x8xf32>, %out: memref<8x2x3x8xf32>, %item: index,
+                                %scratch: memref<?xi8>) attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8x2x3x8xf32>)
+  linalg.generic {indexing_maps = [#input, #gradient, #weight], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %g : memref<2x14x8xf32>, memref<8x12x8xf32>) outs(%out : memref<8x2x3x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = math.fma %a, %b, %o : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
