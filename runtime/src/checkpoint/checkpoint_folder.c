@@ -2,6 +2,7 @@
 
 #include "checkpoint/checkpoint_impl.h"
 #include "system/path.h"
+#include "system/stat_calls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -173,7 +174,7 @@ static hfta_status mend_leftover(const char *folder, int descriptor,
   hfta_path path;
   if (strncmp(name, HFTA_CHECKPOINT_HIDDEN, strlen(HFTA_CHECKPOINT_HIDDEN)) !=
           0 ||
-      fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+      hfta_fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
       !S_ISDIR(info.st_mode))
     return HFTA_OK;
   hfta_status status = hfta_path_format(&path, error, "%s/%s", folder, name);

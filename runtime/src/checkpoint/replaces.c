@@ -4,6 +4,7 @@
 
 #include "checkpoint/checkpoint_impl.h"
 #include "system/path.h"
+#include "system/stat_calls.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 /// Returns whether two paths lead to the same existing regular file.
 static bool are_one_file(const char *left, const char *right) {
   struct stat one, other;
-  return stat(left, &one) == 0 && stat(right, &other) == 0 &&
+  return hfta_stat(left, &one) == 0 && hfta_stat(right, &other) == 0 &&
          S_ISREG(one.st_mode) && one.st_dev == other.st_dev &&
          one.st_ino == other.st_ino;
 }
@@ -24,7 +25,7 @@ static const char *open_folder(const char *path, struct stat *folder) {
   hfta_path parent;
   if (hfta_path_format(&parent, NULL, "%.*s./", (int)(name - path), path) !=
           HFTA_OK ||
-      stat(parent.text, folder) != 0)
+      hfta_stat(parent.text, folder) != 0)
     return NULL;
   return name;
 }
@@ -32,7 +33,7 @@ static const char *open_folder(const char *path, struct stat *folder) {
 /// Returns whether two paths name the same file, even if it doesn't exist yet.
 static bool will_be_one_file(const char *left, const char *right) {
   struct stat file, one, other;
-  if (stat(left, &file) == 0 || stat(right, &file) == 0)
+  if (hfta_stat(left, &file) == 0 || hfta_stat(right, &file) == 0)
     return are_one_file(left, right);
   const char *first = open_folder(left, &one);
   const char *second = open_folder(right, &other);

@@ -3,6 +3,7 @@
 #include "data/image_folder.h"
 
 #include "system/path.h"
+#include "system/stat_calls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -164,7 +165,7 @@ void hfta_image_folder_close(hfta_image_folder *folder) {
 static hfta_status read_all(int file, const char *path, unsigned char **out,
                             size_t *bytes, hfta_error *error) {
   struct stat facts;
-  if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))
+  if (hfta_fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))
     return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' is no regular file",
                      path);
   if ((uint64_t)facts.st_size > MOST_FILE_BYTES)

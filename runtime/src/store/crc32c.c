@@ -1,6 +1,7 @@
 //===- crc32c.c - CRC-32C -------------------------------------------------===//
 
 #include "store/crc32c.h"
+#include "system/cpu_features.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -65,8 +66,8 @@ crc_by_instruction(const void *bytes, size_t size) {
 }
 
 uint32_t hfta_crc32c(const void *bytes, size_t size) {
-  return __builtin_cpu_supports("sse4.2") ? crc_by_instruction(bytes, size)
-                                          : hfta_crc32c_by_table(bytes, size);
+  return hfta_cpu_has("sse4_2") ? crc_by_instruction(bytes, size)
+                                : hfta_crc32c_by_table(bytes, size);
 }
 
 #else

@@ -7,6 +7,7 @@
 
 #include "system/cpu_features.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,4 +118,16 @@ bool hfta_find_missing_features(const hfta_cpu_answers *answers,
     at += length + (at[length] == ',');
   }
   return any;
+}
+
+static hfta_cpu_answers this_processor;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void ask_once(void) { this_processor = hfta_ask_cpu(); }
+
+bool hfta_cpu_has(const char *list) {
+  char missing[64];
+  pthread_once(&once, ask_once);
+  return !hfta_find_missing_features(&this_processor, list, missing,
+                                     sizeof(missing));
 }

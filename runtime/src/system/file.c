@@ -3,6 +3,7 @@
 #include "system/file.h"
 
 #include "system/fault.h"
+#include "system/stat_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ enum { BUFFER_BYTES = 1 << 16, MAX_TEMPORARY_TRIES = 100 };
 static hfta_status map_descriptor(int descriptor, const char *path,
                                   hfta_mapping *out, hfta_error *error) {
   struct stat status;
-  if (fstat(descriptor, &status) != 0)
+  if (hfta_fstat(descriptor, &status) != 0)
     return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s", path,
                      strerror(errno));
   if (!S_ISREG(status.st_mode))
@@ -77,7 +78,7 @@ void hfta_watch_open(const char *path, hfta_watch *out) {
   struct stat status;
   *out = (hfta_watch){0};
   hfta_watch_reopen(out, path);
-  if (out->descriptor >= 0 && fstat(out->descriptor, &status) == 0) {
+  if (out->descriptor >= 0 && hfta_fstat(out->descriptor, &status) == 0) {
     out->size = (uint64_t)status.st_size;
     out->modified = status.st_mtim;
   }
@@ -88,7 +89,7 @@ hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
   struct stat now;
   if (watch->descriptor < 0)
     return HFTA_OK;
-  if (fstat(watch->descriptor, &now) != 0)
+  if (hfta_fstat(watch->descriptor, &now) != 0)
     return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s", path,
                      strerror(errno));
   if ((uint64_t)now.st_size != watch->size)
@@ -200,7 +201,7 @@ static hfta_status open_target(hfta_output *output, const char *path,
   if (!output->path || !output->target)
     return out_of_memory(path, error);
   struct stat status;
-  bool exists = stat(output->target, &status) == 0;
+  bool exists = hfta_stat(output->target, &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) {
     errno = EISDIR;
     return cannot_write(output->path, error);

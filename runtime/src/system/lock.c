@@ -1,6 +1,7 @@
 //===- lock.c - Locks between processes -----------------------------------===//
 
 #include "system/lock.h"
+#include "system/stat_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +36,9 @@ static hfta_lock_state lock_patiently(int descriptor, bool shared) {
 /// holder of the lock has removed it.
 static bool is_in_place(const hfta_folder_lock *lock) {
   struct stat opened, named;
-  return fstat(lock->descriptor, &opened) == 0 &&
-         lstat(lock->path.text, &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
+  return hfta_fstat(lock->descriptor, &opened) == 0 &&
+         hfta_lstat(lock->path.text, &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 hfta_status hfta_folder_lock_take(hfta_folder_lock *lock, const char *folder,

@@ -1,6 +1,7 @@
 //===- path.c - Paths and folders -----------------------------------------===//
 
 #include "system/path.h"
+#include "system/stat_calls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -43,7 +44,7 @@ const char *hfta_path_name(const char *path) {
 
 bool hfta_path_is_folder(const char *path) {
   struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+  return hfta_stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 bool hfta_path_exists(const char *path) { return access(path, F_OK) == 0; }

@@ -3,6 +3,7 @@
 #include "trace/trace_elements.h"
 
 #include "system/file.h"
+#include "system/stat_calls.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -17,8 +18,8 @@
 /// would signal the end of the data to its reader.
 hfta_status hfta_trace_check_path(const char *path, hfta_error *error) {
   struct stat there;
-  bool is_pipe_or_device = stat(path, &there) == 0 && !S_ISREG(there.st_mode) &&
-                           !S_ISDIR(there.st_mode);
+  bool is_pipe_or_device = hfta_stat(path, &there) == 0 &&
+                           !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
   if (is_pipe_or_device)
     return HFTA_OK;
   hfta_output *output;

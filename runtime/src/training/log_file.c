@@ -3,6 +3,7 @@
 #include "training/log_file.h"
 
 #include "system/lock.h"
+#include "system/stat_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static int stream_of(const struct stat *info) {
   struct stat stream;
   for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO;
        ++descriptor)
-    if (fstat(descriptor, &stream) == 0 && stream.st_dev == info->st_dev &&
+    if (hfta_fstat(descriptor, &stream) == 0 && stream.st_dev == info->st_dev &&
         stream.st_ino == info->st_ino)
       return descriptor;
   return -1;
@@ -35,12 +36,12 @@ static hfta_status open_path(hfta_log_file *log, hfta_error *error) {
   struct stat info;
   // A pipe mustn't be opened for reading here, or writing to it would never
   // fail when its reader is gone.
-  bool readable =
-      log->resumed && (stat(log->path, &info) != 0 || S_ISREG(info.st_mode));
+  bool readable = log->resumed &&
+                  (hfta_stat(log->path, &info) != 0 || S_ISREG(info.st_mode));
   int descriptor = open(
       log->path,
       (readable ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor < 0 || fstat(descriptor, &info) != 0) {
+  if (descriptor < 0 || hfta_fstat(descriptor, &info) != 0) {
     int code = errno;
     if (descriptor >= 0)
       close(descriptor);

@@ -1,6 +1,7 @@
 //===- control.c - A channel to a running search --------------------------===//
 
 #include "tuning/control.h"
+#include "system/stat_calls.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -43,7 +44,7 @@ static hfta_status cannot_open(const char *path, hfta_error *error) {
 static hfta_status remove_stale(const struct sockaddr_un *address,
                                 hfta_error *error) {
   struct stat found;
-  if (lstat(address->sun_path, &found) != 0)
+  if (hfta_lstat(address->sun_path, &found) != 0)
     return HFTA_OK;
   if (!S_ISSOCK(found.st_mode))
     return hfta_fail(error, HFTA_INVALID_INPUT,

@@ -4,6 +4,7 @@
 
 #include "hfta/pool.h"
 #include "system/clock.h"
+#include "system/cpu_features.h"
 #include "system/pages.h"
 
 #include <string.h>
@@ -60,9 +61,9 @@ typedef struct multiply_add {
 
 static multiply_add choose_multiply_add(void) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f"))
+  if (hfta_cpu_has("avx512f"))
     return (multiply_add){multiply_add_512, 16};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (hfta_cpu_has("avx2,fma"))
     return (multiply_add){multiply_add_256, 8};
 #endif
   return (multiply_add){multiply_add_scalar, 1};
