@@ -84,6 +84,10 @@ TEST(CpuFeatures, ThisProcessor) {
   EXPECT_SAME("avx512_vbmi2", "avx512vbmi2");
   EXPECT_SAME("avx512_bf16", "avx512bf16");
 #undef EXPECT_SAME
+  EXPECT_EQ(hfta_cpu_has("sse4_2"), !!__builtin_cpu_supports("sse4.2"));
+  EXPECT_EQ(hfta_cpu_has("avx2,fma"),
+            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+  EXPECT_FALSE(hfta_cpu_has("sse4_2,quantum"));
 }
 #endif
 

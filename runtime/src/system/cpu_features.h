@@ -34,9 +34,10 @@ hfta_cpu_answers hfta_ask_cpu(void);
 bool hfta_find_missing_features(const hfta_cpu_answers *answers,
                                 const char *features, char *out, size_t size);
 
-/// Returns whether this processor has all features of such a list. The
-/// processor is queried once. (The compiler's __builtin_cpu_supports needs a
-/// part of libgcc and its constructor, which not all programs are linked with.)
+/// Returns whether this processor and its operating system have all features of
+/// a comma-separated list with names as in /proc/cpuinfo. The processor is
+/// queried once, by any thread. It takes the place of the compiler's
+/// __builtin_cpu_supports, which needs a part of libgcc and its constructor.
 bool hfta_cpu_has(const char *features);
 
 #endif // HFTA_SRC_SYSTEM_CPU_FEATURES_H

@@ -385,11 +385,14 @@ SmallVector<unsigned> LoopPlanner::getOrder(const Input &fast) const {
   return order;
 }
 
+/// Sets `orders` to those of all inputs. They don't depend on the numbers of
+/// rows, for which they are compared many times.
 void LoopPlanner::collectOrders() {
   for (const Input &input : inputs)
     if (SmallVector<unsigned> order = getOrder(input);
         !llvm::is_contained(orders, order))
       orders.push_back(std::move(order));
+  // A sum of what the op computes from indices has no inputs.
   if (orders.empty())
     orders.push_back(
         llvm::to_vector(llvm::seq<unsigned>(0, candidates.size())));
