@@ -50,7 +50,7 @@ def renew(model):
 
 def choose(model, *lists):
     """Adds a metadata entry `hfta.parameters` for each list of trained parameters, as
-    python/hfta_export.py does."""
+    python/hfta/export.py does."""
     return model + b"".join(field(14, field(1, "hfta.parameters") + field(2, names))
                             for names in lists)
 

@@ -15,7 +15,7 @@ import optuna
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
-from hfta_client import Search  # noqa: E402
+from hfta.client import Search  # noqa: E402
 
 TRIALS = 24
 # Ranges, as in the job.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests python/hfta_export.py with both of PyTorch's exporters: exported modules train as
+"""Tests hfta.export with both of PyTorch's exporters: exported modules train as
 in PyTorch, in f64; plain exports differ as docs/exporting.md says; hftac finds PyTorch's
 gradients with each loss, and detects a module that has changed since its file was written;
 and the snippets of docs/exporting.md run. Needs PyTorch, onnx and onnxscript."""
@@ -26,7 +26,7 @@ from harness import (Work, checkpoint, copy_file, expect_equal, fail, read_safet
 SOURCE = pathlib.Path(__file__).parents[2]
 sys.path.append(str(SOURCE / "python"))
 
-import hfta_export  # noqa: E402
+from hfta import export  # noqa: E402
 
 STEPS, BATCH, RATE = 8, 4, 0.125
 TOLERANCE = 1e-13
@@ -53,7 +53,7 @@ def make_samples(kind):
 
 
 def export_plainly(module, dynamo, path):
-    """Exports a module as for inference, without hfta_export, and returns the ONNX
+    """Exports a module as for inference, without hfta.export, and returns the ONNX
     model."""
     module.eval()
     x = make_samples(type(module))[0][:BATCH]
@@ -101,7 +101,7 @@ def check_training(work, kind, dynamo):
     numpy.save(work.folder / f"{name}-label.npy", samples[1].numpy())
     module.eval()
     before = {key: value.clone() for key, value in module.state_dict().items()}
-    names = hfta_export.export(module, (samples[0][:BATCH],),
+    names = export.export(module, (samples[0][:BATCH],),
                                str(work.folder / f"{name}.onnx"), dynamo=dynamo)
     for key, value in module.state_dict().items():
         if not torch.equal(value, before[key]):
@@ -146,19 +146,19 @@ def check_records(work, dynamo):
     torch.manual_seed(5)
     module, x = Classifier(), torch.randn(4, 1, 6, 6)
     path = str(work.folder / f"recorded-{dynamo}.onnx")
-    hfta_export.export(module, (x,), path, dynamo=dynamo, check=True, hftac=work.hftac)
+    export.export(module, (x,), path, dynamo=dynamo, check=True, hftac=work.hftac)
     expect_equal(list(work.folder.glob(f"recorded-{dynamo}*.safetensors")), [],
                  "records that a check leaves")
-    for loss in hfta_export.LOSSES:
-        hfta_export.record(module, x, path, loss=loss)
+    for loss in export.LOSSES:
+        export.record(module, x, path, loss=loss)
         said = run(work.hftac, "--check-gradients", path)
         if "6 gradients, 2 running statistics and the loss equal" not in said:
             fail(f"{loss}: {said}")
     with torch.no_grad():
         module.body[1].bias[2] += 0.5
     try:
-        hfta_export.compare_training(module, (x,), path, hftac=work.hftac)
-    except hfta_export.NotExportable as error:
+        export.compare_training(module, (x,), path, hftac=work.hftac)
+    except export.NotExportable as error:
         if "step 1 differs in the loss and" not in str(error):
             fail(f"a changed module: {error}")
     else:
@@ -186,7 +186,7 @@ def check_keywords(work, dynamo):
     scale, bias = torch.randn(4, 2), torch.randn(4, 2)
     path = str(work.folder / f"keywords-{dynamo}.onnx")
     for kwargs in ({"scale": scale}, {"scale": scale, "bias": bias}):
-        hfta_export.export(module, (x,), path, dynamo=dynamo, check=True,
+        export.export(module, (x,), path, dynamo=dynamo, check=True,
                            hftac=work.hftac, kwargs=kwargs)
 
 
@@ -219,8 +219,8 @@ def check_plain_exports(work, dynamo):
     require("blocks.0.norm2.weight" not in names, "equal tensors become one")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = hfta_export.find_trained(module, content)
-        marked = hfta_export.mark(module, path)
+        found = export.find_trained(module, content)
+        marked = export.mark(module, path)
     require(any("is 2 tensors" in str(entry.message) for entry in caught),
             "tied embeddings become two tensors")
     require(any("blocks.1.norm2.weight" in str(entry.message) for entry in caught),
@@ -280,7 +280,7 @@ def check_ties(work):
         order = [first, *(name for name in forms if name != first)]
         for last in range(2, len(order) + 1):
             write_tensors(path, {name: forms[name](values) for name in order[:last]})
-            kept, = hfta_export.mark(Weight(values), path)
+            kept, = export.mark(Weight(values), path)
             content = onnx.load(path)
             onnx.checker.check_model(content, full_check=True)
             for other in (values, values[::-1] * values):
@@ -300,8 +300,8 @@ def check_ties(work):
              "'val_1' in the file holds the numbers of several parameters")):
         write_tensors(path, tensors)
         try:
-            hfta_export.mark(module, path)
-        except hfta_export.NotExportable as error:
+            export.mark(module, path)
+        except export.NotExportable as error:
             if not str(error).startswith(expected):
                 fail(f"expected '{expected}', got '{error}'")
         else:
@@ -324,8 +324,8 @@ def check_kept(dynamo):
     module = Cached()
     past = module.past
     try:
-        hfta_export.export(module, (torch.ones(2, 3),), "unwritten.onnx", dynamo=dynamo)
-    except hfta_export.NotExportable as error:
+        export.export(module, (torch.ones(2, 3),), "unwritten.onnx", dynamo=dynamo)
+    except export.NotExportable as error:
         expect_equal(str(error).split(" changes")[0], "the buffer 'past'", "refusal")
     else:
         fail("changing buffers aren't refused")

@@ -17,7 +17,7 @@ from searches import Found, expect_replays, expect_same_search, make_job
 PYTHON = REFERENCE.parent.parent / "python"
 sys.path.insert(0, str(PYTHON))
 
-from hfta_client import Search, SearchError  # noqa: E402
+from hfta.client import Search, SearchError  # noqa: E402
 
 SETTINGS = {"label_smoothing": 0.1, "lr": 0.01, "weight_decay": 0, "seed": 7}
 # Lines that can't be followed, and what the answer says.
@@ -135,9 +135,9 @@ class Check:
                 channel.sendall(text)
 
     def check_shell(self):
-        """Tests the command line of hfta_client.py."""
+        """Tests the command line of hfta.client."""
         def ask(*words, code=0, text=""):
-            told = run(sys.executable, PYTHON / "hfta_client.py", "s", *words, code=code,
+            told = run(sys.executable, PYTHON / "hfta" / "client.py", "s", *words, code=code,
                        input=text)
             return [json.loads(line) for line in told.splitlines()]
 

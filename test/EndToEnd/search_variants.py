@@ -22,7 +22,7 @@ from searches import Found, expect_replays, expect_same_search, make_job, search
 
 sys.path.insert(0, str(REFERENCE.parent.parent / "python"))
 
-from hfta_client import Search, SearchError  # noqa: E402
+from hfta.client import Search, SearchError  # noqa: E402
 
 COSINE = "  schedule cosine(warmup = 2)\n"
 # The kinds: clauses of the job, flags of hftac, and the number of slots beside 3.

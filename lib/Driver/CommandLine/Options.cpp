@@ -257,7 +257,7 @@ static const OptionInfo kOtherOptions[] = {
      "compare losses and gradients of an ONNX model with PyTorch's", G::report,
      setFlag<&D::checkGradients, true>},
     {"--record", "FILE",
-     "file of hfta_export.record (default: NAME.record.safetensors)", G::report,
+     "file of hfta.export.record (default: NAME.record.safetensors)", G::report,
      setText<&D::record>},
     {"--costs", "FILE",
      "measured times for plans, as the program's bench --phases --json prints",

@@ -54,7 +54,7 @@ static ExitCode openRecord(const DriverOptions &options,
   if (!llvm::sys::fs::exists(path))
     return fail(errors, ExitCode::input,
                 "no record '" + path + "' to compare '" + model + "' with",
-                "hfta_export.record(module, inputs, FILE) writes one next to "
+                "hfta.export.record(module, inputs, FILE) writes one next to "
                 "FILE, see docs/exporting.md; or name one by '--record=FILE'");
   if (ExitCode code = GradientRecord::open(path, errors, record);
       code != ExitCode::done)

@@ -1,6 +1,6 @@
 //===- GradientRecord.h - A training by another framework -------*- C++ -*-===//
 //
-// A record is a safetensors file that python/hfta_export.py writes next to an
+// A record is a safetensors file that python/hfta/export.py writes next to an
 // ONNX file. It holds a batch, and the losses, gradients and running statistics
 // of a few steps with this batch. docs/exporting.md describes the format.
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 """Records what PyTorch computes in a few training steps of a module, next to the ONNX file
 that was exported of it, so that `hftac --check-gradients` can compare its own steps.
 
-Used by hfta_export; docs/exporting.md describes the file. Needs torch, onnx and, for
+Used by hfta.export; docs/exporting.md describes the file. Needs torch, onnx and, for
 checks, the program hftac.
 """
 
@@ -20,7 +20,7 @@ import torch
 from onnx import numpy_helper
 from torch.nn import functional
 
-from hfta_parameters import NotExportable, find_parameters, to_numpy
+from .parameters import NotExportable, find_parameters, to_numpy
 
 STEPS, RATE = 2, 0.125
 # The losses of the job language, by name. PyTorch's expect the classes along axis 1.

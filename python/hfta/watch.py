@@ -1,5 +1,5 @@
 """Refuses PyTorch modules that do what an ONNX file can't express, and detects where a
-module's forward computes without gradients. Used by hfta_export; see docs/exporting.md."""
+module's forward computes without gradients. Used by hfta.export; see docs/exporting.md."""
 
 import contextlib
 import functools
@@ -13,7 +13,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from hfta_parameters import NotExportable
+from .parameters import NotExportable
 
 # Settings of modules
 # -------------------

@@ -1,5 +1,5 @@
 """Finds the tensors of an ONNX file that hold a PyTorch module's parameters, and lists in
-the file which of them are trained. Used by hfta_export; see docs/exporting.md."""
+the file which of them are trained. Used by hfta.export; see docs/exporting.md."""
 
 import os
 import warnings

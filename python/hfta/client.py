@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Steers a search of Hfta while it runs, by the socket of `train --control SOCKET`:
 
-    python3 hfta_client.py SOCKET status
-    python3 hfta_client.py SOCKET stop 3 5
-    python3 hfta_client.py SOCKET set 3 5 set='{"lr":0.01}'
-    python3 hfta_client.py SOCKET more count=4
-    python3 hfta_client.py SOCKET events
-    python3 hfta_client.py SOCKET < requests.jsonl
+    python3 -m hfta.client SOCKET status
+    python3 -m hfta.client SOCKET stop 3 5
+    python3 -m hfta.client SOCKET set 3 5 set='{"lr":0.01}'
+    python3 -m hfta.client SOCKET more count=4
+    python3 -m hfta.client SOCKET events
+    python3 -m hfta.client SOCKET < requests.jsonl
 
 Prints answers and events, which docs/search.md describes; the exit code is 1 if a request was
 refused. Needs only Python's standard library.

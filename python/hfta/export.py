@@ -1,7 +1,7 @@
 """Exports PyTorch modules as ONNX files that Hfta trains as PyTorch would.
 
-    import hfta_export
-    hfta_export.export(model, (sample,), "model.onnx")
+    from hfta.export import export
+    export(model, (sample,), "model.onnx")
 
 ONNX doesn't distinguish parameters from buffers, and PyTorch's exporters
 optimize for inference: they fold, merge and rename tensors that a training
@@ -28,12 +28,12 @@ import onnx
 import torch
 from onnx import helper, numpy_helper
 
-import hfta_record
+from . import record as records
 # Some of these names are only imported for users of this module.
-from hfta_parameters import (FROZEN_STATISTICS_KEY, NotExportable, find_trained, mark,
+from .parameters import (FROZEN_STATISTICS_KEY, NotExportable, find_trained, mark,
                              save)
-from hfta_record import LOSSES, check_record, compare_training, record
-from hfta_watch import Tensors, refuse_changes, refuse_modules, watched
+from .record import LOSSES, check_record, compare_training, record
+from .watch import Tensors, refuse_changes, refuse_modules, watched
 
 # Hfta's operator set, and its operator, an identity through which no gradient flows.
 DOMAIN, STOP_GRADIENT = "hfta", "StopGradient"
@@ -60,14 +60,14 @@ def export(model, args, path, *, dynamo=True, record=False, loss="mse", target=N
     dropouts drop nothing.
 
     If `record` is True or a path, also records two training steps with `loss`
-    and `target` for `hftac --check-gradients`, as hfta_record.record does. If
+    and `target` for `hftac --check-gradients`, as hfta.record.record does. If
     `check` is true, runs `hftac` to compare its steps with these. Raises
     NotExportable for what an ONNX file can't express, and for steps that differ.
     """
     chosen = {"training", "do_constant_folding", "optimize", "export_params",
               "keep_initializers_as_inputs", "f"} & set(options)
     if chosen:
-        raise TypeError(f"hfta_export sets these options itself: "
+        raise TypeError(f"hfta.export sets these options itself: "
                         f"{', '.join(sorted(chosen))}")
     options = {"opset_version": OPSET, "verbose": False, **options}
     args = args if isinstance(args, tuple) else (args,)
@@ -94,9 +94,9 @@ def _record(model, args, path, to, check, hftac, **options):
     with tempfile.TemporaryDirectory() as folder:
         if to is False:
             to = os.path.join(folder, "record.safetensors")
-        to = hfta_record.record(model, args, path, to, **options)
+        to = records.record(model, args, path, to, **options)
         if check:
-            hfta_record.check_record(path, to, hftac=hftac)
+            records.check_record(path, to, hftac=hftac)
 
 
 @contextlib.contextmanager
