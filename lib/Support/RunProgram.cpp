@@ -3,16 +3,13 @@
 #include "Hfta/Support/RunProgram.h"
 #include "Hfta/Support/TemporaryFile.h"
 
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
 llvm::Error hfta::runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
-                             llvm::StringRef work) {
+                             llvm::StringRef work, llvm::StringRef output) {
   auto fail = [&](const llvm::Twine &reason) {
     return llvm::createStringError("cannot " + work + ": " + reason);
   };
@@ -22,7 +19,8 @@ llvm::Error hfta::runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
   std::string message;
   int status = llvm::sys::ExecuteAndWait(
       arguments.front(), arguments, /*Env=*/std::nullopt,
-      {llvm::StringRef(), log->getPath(), log->getPath()},
+      {llvm::StringRef(), output.empty() ? log->getPath() : output,
+       log->getPath()},
       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
   if (status == 0)
     return llvm::Error::success();
@@ -39,17 +37,4 @@ llvm::Expected<std::string> hfta::findCompiler() {
       return *path;
   return llvm::createStringError(
       "cannot link: no clang-22, clang, cc or gcc on the path");
-}
-
-std::string hfta::findLld(llvm::StringRef compiler, llvm::StringRef output) {
-  llvm::SmallString<256> real;
-  if (!llvm::sys::path::filename(compiler).starts_with("clang") ||
-      output.contains('%') || llvm::sys::fs::real_path(compiler, real))
-    return "";
-  llvm::ErrorOr<std::string> own = llvm::sys::findProgramByName(
-      "ld.lld", {llvm::sys::path::parent_path(real)});
-  if (own)
-    return *own;
-  llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("ld.lld");
-  return path ? *path : "";
 }

@@ -112,6 +112,8 @@ static ExitCode checkPlanning(CommandLineState &state) {
     return needs("--timeline", "'--plan-pipeline', '--plan' or '--simulate'");
   if (!options.trace.empty() && options.timeline.empty())
     return needs("--trace", "'--timeline=FILE.svg'");
+  if (options.linker && (options.plan || options.planPipeline))
+    return needs("--linker", "'--emit=" + phases::executable.name + "'");
   if (!options.planPipeline)
     return ExitCode::done;
   if (options.plan || !state.emitted.empty())
@@ -299,6 +301,9 @@ static ExitCode checkOutput(CommandLineState &state) {
     return state.fail(ExitCode::usage,
                       "option '--plan' writes no file, and so excludes '-o' "
                       "and '--emit'");
+  if (options.linker && options.emit != &phases::executable)
+    return state.fail(ExitCode::usage, "option '--linker' needs '--emit=" +
+                                           phases::executable.name + "'");
   if (options.output.empty())
     options.output = getDefaultOutput(options);
   if (isLinked(options.emit) && options.output == "-")

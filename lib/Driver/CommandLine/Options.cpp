@@ -67,6 +67,11 @@ static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
                     suggest(value, choices, "values"));
 }
 
+static llvm::SmallVector<llvm::StringRef> getPhaseNames() {
+  return llvm::map_to_vector(
+      getPhases(), [](Phase phase) { return llvm::StringRef(phase->name); });
+}
+
 static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
                         llvm::StringRef value) {
   // The target may follow later, so whether it has this phase is checked then.
@@ -74,10 +79,7 @@ static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
     state.emitted = value.str();
     return ExitCode::done;
   }
-  llvm::SmallVector<llvm::StringRef> names;
-  for (Phase phase : getPhases())
-    names.push_back(phase->name);
-  return checkChoice(state, option, value, names, {});
+  return checkChoice(state, option, value, getPhaseNames(), {});
 }
 
 static llvm::SmallVector<llvm::StringRef> getTargetNames() {
@@ -109,6 +111,20 @@ static ExitCode setTargetOption(CommandLineState &state,
     }
   state.options.targetOptions[option.name] = value.str();
   return ExitCode::done;
+}
+
+static llvm::SmallVector<llvm::StringRef> getLinkerNames() {
+  return llvm::map_to_vector(getLinkers(), getName);
+}
+
+static ExitCode setLinker(CommandLineState &state, const OptionInfo &option,
+                          llvm::StringRef value) {
+  for (Linker linker : getLinkers())
+    if (value == getName(linker)) {
+      state.options.linker = linker;
+      return ExitCode::done;
+    }
+  return checkChoice(state, option, value, getLinkerNames(), {});
 }
 
 static ExitCode setWeights(CommandLineState &state, const OptionInfo &option,
@@ -211,7 +227,7 @@ static const OptionInfo kOutputOptions[] = {
     {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
      setText<&D::output>},
     {"--emit", "PHASE", "stop after PHASE (listed below) and write its output",
-     G::output, setEmit},
+     G::output, setEmit, getPhaseNames},
     {"--job", "NAME", "compile only this job of a file that has several",
      G::output, setText<&D::job>},
     {"--weights", "PLACE",
@@ -311,7 +327,8 @@ static void addTargetOptions(std::vector<OptionInfo> &options) {
     return "kind of device: " + first +
            llvm::join(llvm::drop_begin(names), ", ");
   }();
-  options.push_back({"--target", "TARGET", help, G::target, setTarget});
+  options.push_back(
+      {"--target", "TARGET", help, G::target, setTarget, getTargetNames});
   for (const Target *target : getTargets())
     for (const TargetOption &option : target->getOptions())
       if (llvm::none_of(options, [&](const OptionInfo &other) {
@@ -321,9 +338,18 @@ static void addTargetOptions(std::vector<OptionInfo> &options) {
                            G::target, setTargetOption});
 }
 
+/// Makes the option for the linkers that this process can use.
+static OptionInfo makeLinkerOption() {
+  static const std::string help =
+      "who links the program: " +
+      llvm::join(getLinkerNames(), " (default) or ");
+  return {"--linker", "LINKER", help, G::output, setLinker, getLinkerNames};
+}
+
 std::vector<OptionInfo> hfta::getOptions() {
   std::vector<OptionInfo> options(std::begin(kOutputOptions),
                                   std::end(kOutputOptions));
+  options.push_back(makeLinkerOption());
   addTargetOptions(options);
   for (const KeywordInfo &keyword : getKeywords())
     if (!keyword.flag.empty())

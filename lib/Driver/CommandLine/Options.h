@@ -30,12 +30,25 @@ struct OptionInfo {
   OptionGroup group;
   ExitCode (*apply)(CommandLineState &state, const OptionInfo &option,
                     llvm::StringRef value);
+  /// Returns all values that the option may have; null if they can't be listed.
+  llvm::SmallVector<llvm::StringRef> (*getChoices)() = nullptr;
+
+  bool isFlag() const { return value.empty(); }
+  /// Returns whether the option's value is a path.
+  bool takesPath() const {
+    return value.contains("FILE") || value.contains("DIR");
+  }
 };
 
 /// Returns all options, in the order of --help.
 std::vector<OptionInfo> getOptions();
 
 llvm::StringRef getTitle(OptionGroup group);
+
+/// All groups, in the order of --help.
+inline constexpr OptionGroup kOptionGroups[] = {
+    OptionGroup::output,  OptionGroup::target, OptionGroup::job,
+    OptionGroup::binding, OptionGroup::report, OptionGroup::other};
 
 } // namespace mlir::hfta
 

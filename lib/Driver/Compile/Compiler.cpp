@@ -21,9 +21,10 @@
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/Job/Job.h"
 #include "Hfta/Driver/Compile/Trained.h"
-#include "Hfta/Driver/Link/Link.h"
 #include "Hfta/Driver/Plan/Plan.h"
 #include "Hfta/InitAll.h"
+#include "Hfta/Link/Library.h"
+#include "Hfta/Link/Link.h"
 #include "Hfta/Pipelines/Passes.h"
 #include "Hfta/Pipelines/Pipelines.h"
 #include "Hfta/Support/Output.h"
@@ -106,6 +107,9 @@ private:
     return options.emit == &phases::library
                ? getSymbolPrefix(getLibraryName(options.output))
                : "";
+  }
+  Linker getLinker() const {
+    return options.linker.value_or(getLinkers().front());
   }
   void begin(llvm::StringRef step) { timing.begin(getLabel() + step.str()); }
 
@@ -206,7 +210,7 @@ ExitCode Compiler::checkInputs() {
   return ExitCode::done;
 }
 
-/// Checks, before long work begins, that the output can be written.
+/// Checks, before long work begins, that the output can be linked and written.
 ExitCode Compiler::checkOutput() {
   if (options.generatedJob || (options.plan && options.timeline.empty()))
     return ExitCode::done;
@@ -217,6 +221,9 @@ ExitCode Compiler::checkOutput() {
   if (!isLinked(options.emit) &&
       (options.output == "-" || isSpecialFile(options.output)))
     return ExitCode::done;
+  if (options.emit == &phases::executable)
+    if (llvm::Error error = checkLinker(getLinker()))
+      return fail(ExitCode::cannotWrite, std::move(error));
   if (llvm::Error error = OutputFile::create(options.output).takeError())
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;
@@ -471,7 +478,7 @@ ExitCode Compiler::link() {
   timing.begin(options.emit->name);
   llvm::Error error =
       options.emit == &phases::executable
-          ? linkProgram(objects, options.output)
+          ? linkProgram(objects, options.output, getLinker())
           : writeLibrary(objects, getLibraryName(options.output),
                          options.output);
   if (error)

@@ -3,7 +3,7 @@
 #include "Hfta/Driver/Gradients/CheckGradients.h"
 #include "Compile/Compiler.h"
 #include "Gradients/GradientComparison.h"
-#include "Hfta/Codegen/SharedLibrary.h"
+#include "Hfta/Codegen/LoadedProgram.h"
 #include "Hfta/Dialect/Hfta/Job/Settings.h"
 #include "Hfta/Language/Files.h"
 #include "Hfta/Language/Parser.h"

@@ -7,8 +7,10 @@
 #include "Hfta/Driver/Plan/SimulateWorkload.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Language/SettingTables.h"
+#include "Hfta/Link/Lld.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -126,11 +128,16 @@ static ExitCode act(const DriverOptions &options) {
 }
 
 int hfta::runDriver(int argc, const char *const *argv) {
+  auto arguments = llvm::ArrayRef(argv, argc).drop_front(argc > 0);
+  if (!arguments.empty() && arguments.front() == kLldArgument)
+    return runLld(arguments.drop_front());
   installHandlers();
   registerAllTargets();
+  static int anchor = 0;
+  setLldProgram(
+      llvm::sys::fs::getMainExecutable(argc > 0 ? argv[0] : nullptr, &anchor));
   DriverOptions options;
-  ExitCode code = parseCommandLine(
-      llvm::ArrayRef(argv, argc).drop_front(argc > 0), options, llvm::errs());
+  ExitCode code = parseCommandLine(arguments, options, llvm::errs());
   if (code == ExitCode::done)
     code = act(options);
   return static_cast<int>(code);

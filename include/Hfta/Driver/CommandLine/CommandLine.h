@@ -4,6 +4,7 @@
 #define HFTA_DRIVER_COMMANDLINE_COMMANDLINE_H
 
 #include "Hfta/Language/Parser.h"
+#include "Hfta/Link/Link.h"
 #include "Hfta/Pipelines/Phases.h"
 #include "Hfta/Support/ExitCode.h"
 
@@ -58,6 +59,7 @@ struct DriverOptions {
   bool isTargetGiven = false;
   Phase emit = &phases::executable; ///< a phase on the target's path
   TargetOptions targetOptions;
+  std::optional<Linker> linker; ///< without it the default one
   std::string dataDirectory;
   std::vector<JobFlag> jobFlags;
   std::vector<ConstantBinding> constants;

@@ -1,9 +1,11 @@
 //===- hfta-opt.cpp - Runs single passes on modules in text form ----------===//
 
+#include "hfta-opt.h"
+
 #include "Hfta/InitAll.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
-int main(int argc, char **argv) {
+int runHftaOpt(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::hfta::registerAllDialects(registry);
   mlir::hfta::registerAllPasses();

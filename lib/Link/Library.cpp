@@ -1,6 +1,7 @@
 //===- Library.cpp - Generated libraries and their headers ----------------===//
 
-#include "Hfta/Driver/Link/Link.h"
+#include "Hfta/Link/Library.h"
+#include "Embedded.h"
 #include "Hfta/Support/Output.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -121,17 +122,11 @@ std::string hfta::getHeaderPath(llvm::StringRef name, llvm::StringRef output) {
 
 llvm::Error hfta::writeLibrary(llvm::ArrayRef<std::string> objects,
                                llvm::StringRef name, llvm::StringRef output) {
-  llvm::Expected<std::string> path = findRuntime();
-  if (!path)
-    return path.takeError();
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
-      llvm::MemoryBuffer::getFile(*path);
-  if (!file)
-    return llvm::createFileError(*path, file.getError());
   llvm::Expected<std::unique_ptr<llvm::object::Archive>> runtime =
-      llvm::object::Archive::create((*file)->getMemBufferRef());
+      llvm::object::Archive::create(
+          llvm::MemoryBufferRef(getRuntimeArchive(), "runtime"));
   if (!runtime)
-    return llvm::createFileError(*path, runtime.takeError());
+    return runtime.takeError();
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archive =
       makeArchive(objects, name, **runtime);
   if (!archive)

@@ -1,23 +1,15 @@
-//===- Link.h - Programs and libraries from an object -----------*- C++ -*-===//
+//===- Library.h - Generated libraries and their headers --------*- C++ -*-===//
 
-#ifndef HFTA_DRIVER_LINK_LINK_H
-#define HFTA_DRIVER_LINK_LINK_H
+#ifndef HFTA_LINK_LIBRARY_H
+#define HFTA_LINK_LIBRARY_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
 
 namespace mlir::hfta {
-
-/// Returns the path of the C runtime's archive. It is in the folder ../lib
-/// relative to the running program, both in a build and in an installation.
-llvm::Expected<std::string> findRuntime();
-
-/// Links object files, given by their contents, and the runtime to the program
-/// `output`.
-llvm::Error linkProgram(llvm::ArrayRef<std::string> objects,
-                        llvm::StringRef output);
 
 /// Returns the path of a library's header: "DIR/NAME.h" for "DIR/libNAME.a".
 std::string getHeaderPath(llvm::StringRef name, llvm::StringRef output);
@@ -33,4 +25,4 @@ std::string makeLibraryHeader(llvm::StringRef name);
 
 } // namespace mlir::hfta
 
-#endif // HFTA_DRIVER_LINK_LINK_H
+#endif // HFTA_LINK_LIBRARY_H
