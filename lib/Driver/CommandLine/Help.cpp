@@ -35,15 +35,18 @@ static void printOptions(llvm::raw_ostream &os, OptionGroup group) {
   }
 }
 
-void hfta::printHelp(llvm::raw_ostream &os) {
-  os << "usage: hftac [options] <input>...\n\n"
+void hfta::printHelp(llvm::raw_ostream &os,
+                     llvm::ArrayRef<CommandInfo> commands) {
+  os << "usage: hftac [options] <input>...\n"
+        "       hftac COMMAND ...\n\n"
         "Compiles a training job into one program that trains many copies of a "
         "model at once.\n\n"
         "inputs: one job file (.hfta); or ONNX models (.onnx), one for all "
         "copies or one\nper copy; or an intermediate file of --emit (.mlir)\n";
-  for (OptionGroup group :
-       {OptionGroup::output, OptionGroup::target, OptionGroup::job,
-        OptionGroup::binding, OptionGroup::report, OptionGroup::other})
+  os << "\ncommands, which compile nothing:\n";
+  for (const CommandInfo &command : commands)
+    printRow(os, (command.name + " " + command.synopsis).str(), command.help);
+  for (OptionGroup group : kOptionGroups)
     printOptions(os, group);
   os << "\nphases (lib and exe are for users, the others for developers):\n";
   for (Phase phase : getPhases())

@@ -583,7 +583,7 @@ ExitCode Compiler::finish() {
     return ExitCode::done;
   if (!objects.empty())
     return link();
-  if (plans.empty())
+  if (plans.empty() || !options.printsPlan)
     return ExitCode::done;
   if (report.hasSeveral()) {
     llvm::raw_string_ostream os(plans);

@@ -1,6 +1,7 @@
 //===- Driver.cpp - hftac's main function ---------------------------------===//
 
 #include "Hfta/Driver/Main/Driver.h"
+#include "Commands/Commands.h"
 #include "Compile/Compiler.h"
 #include "Hfta/Driver/Gradients/CheckGradients.h"
 #include "Hfta/Driver/Plan/PlanProfile.h"
@@ -103,7 +104,7 @@ static ExitCode act(const DriverOptions &options) {
     return options.profile.empty() ? compile(options, llvm::errs())
                                    : planProfile(options, llvm::errs());
   case Action::help:
-    printHelp(llvm::outs());
+    printHelp(llvm::outs(), getCommands());
     break;
   case Action::version:
     printVersion(llvm::outs());
@@ -136,6 +137,11 @@ int hfta::runDriver(int argc, const char *const *argv) {
   static int anchor = 0;
   setLldProgram(
       llvm::sys::fs::getMainExecutable(argc > 0 ? argv[0] : nullptr, &anchor));
+  if (const CommandInfo *command =
+          arguments.empty() ? nullptr : findCommand(arguments.front())) {
+    llvm::SmallVector<llvm::StringRef> rest(arguments.drop_front());
+    return static_cast<int>(command->run(rest, llvm::errs()));
+  }
   DriverOptions options;
   ExitCode code = parseCommandLine(arguments, options, llvm::errs());
   if (code == ExitCode::done)

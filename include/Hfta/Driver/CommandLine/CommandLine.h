@@ -67,6 +67,7 @@ struct DriverOptions {
   bool fuse = true;
   bool remarks = false;
   bool plan = false;
+  bool printsPlan = true; ///< whether the plan is printed, not only made
   bool planPipeline = false;
   std::string profile;  ///< a layer profile to plan for; empty if none
   std::string costs;    ///< a file with a job's measured times; empty if none
@@ -94,7 +95,20 @@ ExitCode parseCommandLine(llvm::ArrayRef<const char *> arguments,
 /// isn't a C identifier.
 std::string getLibraryName(llvm::StringRef output);
 
-void printHelp(llvm::raw_ostream &os);
+/// A command, by which hftac does something else than to compile. It is the
+/// first argument; that of a compilation is an option, or an input, whose
+/// suffix tells it from a command.
+struct CommandInfo {
+  llvm::StringRef name;
+  llvm::StringRef synopsis; ///< the arguments, for --help
+  llvm::StringRef help;
+  /// Runs the command with what follows its name. Messages go to `errors`,
+  /// results to the standard output.
+  ExitCode (*run)(llvm::ArrayRef<llvm::StringRef> arguments,
+                  llvm::raw_ostream &errors);
+};
+
+void printHelp(llvm::raw_ostream &os, llvm::ArrayRef<CommandInfo> commands);
 void printVersion(llvm::raw_ostream &os);
 void printSupportedOps(llvm::raw_ostream &os);
 void printTargets(llvm::raw_ostream &os);

@@ -1,0 +1,51 @@
+//===- CheckJob.cpp - hftac check -----------------------------------------===//
+
+#include "Commands/Commands.h"
+#include "Commands/MessageList.h"
+#include "Compile/Compiler.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Does what a compilation does before it generates code: reads the arguments
+/// and the job, imports its models, and plans its step and its memory.
+static ExitCode check(llvm::ArrayRef<const char *> arguments,
+                      llvm::raw_ostream &errors) {
+  DriverOptions options;
+  if (ExitCode code = parseCommandLine(arguments, options, errors);
+      code != ExitCode::done)
+    return code;
+  if (options.action != Action::compile) {
+    errors << "hftac: error: 'check' takes a job file or ONNX models, and "
+              "options for these\n";
+    return ExitCode::usage;
+  }
+  options.printsPlan = false;
+  return compile(options, errors);
+}
+
+ExitCode hfta::checkJob(llvm::ArrayRef<llvm::StringRef> arguments,
+                        llvm::raw_ostream &errors) {
+  bool asJson = false;
+  std::vector<std::string> owned = {"--plan"};
+  for (llvm::StringRef argument : arguments)
+    if (argument == "--json")
+      asJson = true;
+    else
+      owned.push_back(argument.str());
+  std::vector<const char *> words;
+  words.reserve(owned.size());
+  for (const std::string &word : owned)
+    words.push_back(word.c_str());
+  if (!asJson)
+    return check(words, errors);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  ExitCode code = check(words, os);
+  for (const Message &message : readMessages(text))
+    llvm::outs() << toJson(message) << '\n';
+  llvm::outs().flush();
+  return code;
+}
