@@ -65,6 +65,7 @@ install(FILES ${PROJECT_BINARY_DIR}/THIRD-PARTY DESTINATION share/doc/hfta COMPO
 # Debian packages and the archive that scripts/package makes.
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_NAME hfta)
 set(CPACK_PACKAGE_CONTACT "The developers of Hfta <hfta@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler for training many models at once")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
