@@ -19,6 +19,7 @@ using namespace mlir::hfta;
 HFTA_EMBED(hfta_embedded_runtime, "libhfta_runtime.a");
 HFTA_EMBED(hfta_embedded_start, "start.o");
 #if HFTA_LINK_STUBS
+HFTA_EMBED(hfta_embedded_libgcc, "libgcc.a");
 HFTA_EMBED(hfta_embedded_libc, "libc.so.6");
 HFTA_EMBED(hfta_embedded_libm, "libm.so.6");
 HFTA_EMBED(hfta_embedded_libdl, "libdl.so.2");
@@ -35,6 +36,14 @@ llvm::StringRef hfta::getRuntimeArchive() {
 
 llvm::StringRef hfta::getStartObject() {
   return HFTA_EMBEDDED(hfta_embedded_start);
+}
+
+llvm::StringRef hfta::getLibgccArchive() {
+#if HFTA_LINK_STUBS
+  return HFTA_EMBEDDED(hfta_embedded_libgcc);
+#else
+  return "";
+#endif
 }
 
 llvm::ArrayRef<llvm::StringRef> hfta::getStubLibraries() {

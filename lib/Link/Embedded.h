@@ -14,6 +14,10 @@ llvm::StringRef getRuntimeArchive();
 /// Returns the object with the function that begins a program.
 llvm::StringRef getStartObject();
 
+/// Returns an archive of the functions of libgcc that compiled code calls on
+/// processors without conversions of f16.
+llvm::StringRef getLibgccArchive();
+
 /// Returns the stubs of the system's libraries, which have the names that
 /// glibc.symbols lists, and no code.
 llvm::ArrayRef<llvm::StringRef> getStubLibraries();

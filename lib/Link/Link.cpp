@@ -111,7 +111,10 @@ static void beginLld(LinkCommand &command, llvm::StringRef output) {
   command.setOutput(output);
 }
 
-static llvm::Error addStubs(LinkCommand &command) {
+/// Adds what code may call that isn't in its objects or in the runtime.
+static llvm::Error addLibraries(LinkCommand &command) {
+  if (llvm::Error error = command.addFile("a", getLibgccArchive()))
+    return error;
   command.add({"--as-needed"});
   return command.addFiles("so", getStubLibraries());
 }
@@ -129,7 +132,7 @@ static llvm::Error addProgramByLld(LinkCommand &command, llvm::StringRef output,
   llvm::for_each(objects, [&](auto path) { command.addPath(path); });
   if (llvm::Error error = command.addFile("a", getRuntimeArchive()))
     return error;
-  return addStubs(command);
+  return addLibraries(command);
 }
 
 static llvm::Error
@@ -210,7 +213,7 @@ hfta::linkSharedLibrary(llvm::ArrayRef<std::string> objects,
       return std::move(error);
   if (!byLld)
     command.add({"-lm"});
-  else if (llvm::Error error = addStubs(command))
+  else if (llvm::Error error = addLibraries(command))
     return std::move(error);
   if (llvm::Error error = command.run(work))
     return std::move(error);

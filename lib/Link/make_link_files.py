@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes the files that hftac links programs with, which lib/Link/Embedded.cpp embeds.
 
-    make_link_files.py --compiler CC --nm NM --archive libhfta_runtime.a
+    make_link_files.py --compiler CC --nm NM --ar AR --archive libhfta_runtime.a
                        [--symbols glibc.symbols] --start start.S --output DIR
 
-Writes to DIR the runtime's archive, the start object, and for each library of
+Writes to DIR the runtime's archive, the start object, an archive of those functions of
+libgcc that code for processors without conversions of f16 calls, and for each library of
 glibc.symbols a stub: a library that has its names and versions but no code. A program that
 is linked against stubs needs the versions that the list says, whatever libraries the
 machine has on which it was linked.
@@ -19,6 +20,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+# Members of libgcc: conversions of f16, and what they call.
+LIBGCC_MEMBERS = ("extendhfsf2.o", "truncdfhf2.o", "truncsfhf2.o", "sfp-exceptions.o")
 
 Symbol = collections.namedtuple("Symbol", "name library version size")
 
@@ -77,11 +81,23 @@ def make_stub(compiler, library, symbols, output):
                         "-z,noseparate-code,--strip-all"], check=True)
 
 
+def make_libgcc(compiler, ar, output):
+    """Writes the archive libgcc.a of LIBGCC_MEMBERS."""
+    libgcc = subprocess.run([compiler, "-print-libgcc-file-name"], check=True,
+                            capture_output=True, text=True).stdout.strip()
+    archive = (output / "libgcc.a").resolve()
+    archive.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([ar, "x", libgcc, *LIBGCC_MEMBERS], check=True, cwd=folder)
+        subprocess.run([ar, "rcsD", archive, *LIBGCC_MEMBERS], check=True, cwd=folder)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--nm", required=True)
+    parser.add_argument("--ar", required=True)
     parser.add_argument("--archive", type=pathlib.Path, required=True)
     parser.add_argument("--symbols", type=pathlib.Path)
     parser.add_argument("--start", type=pathlib.Path, required=True)
@@ -97,6 +113,7 @@ def main():
         libraries = collections.defaultdict(list)
         for symbol in symbols:
             libraries[symbol.library].append(symbol)
+        make_libgcc(options.compiler, options.ar, options.output)
         for library, names in libraries.items():
             make_stub(options.compiler, library, names, options.output)
     subprocess.run([options.compiler, "-c", options.start, "-o", options.output / "start.o"],
