@@ -62,10 +62,23 @@ static void print_option(const char *name, const char *argument,
   putchar('\n');
 }
 
+/// Returns the entry of arguments that no option's name precedes, or NULL.
+static const hfta_option *find_operand(const hfta_option *options,
+                                       size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (options[i].is_operand)
+      return &options[i];
+  return NULL;
+}
+
 static void print_help(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count) {
-  printf("usage: %s %s [options]\n\n%s\n\noptions:\n", invocation->binary,
-         invocation->command, summary);
+  printf("usage: %s %s [options]", invocation->binary, invocation->command);
+  const hfta_option *operand = find_operand(options, count);
+  if (operand)
+    printf(operand->required ? " %s%s" : " [%s%s]", operand->name,
+           operand->list ? "..." : "");
+  printf("\n\n%s\n\noptions:\n", summary);
   bool has_jobs = invocation->program_count > 1;
   if (has_jobs)
     print_option("--job", "NAME", invocation->job_help);
@@ -95,7 +108,7 @@ static const hfta_option *find_option(const hfta_invocation *invocation,
                                       const hfta_option *options, size_t count,
                                       const char *text, size_t length) {
   for (size_t i = 0; i < count; ++i)
-    if (is_offered(invocation, &options[i]) &&
+    if (!options[i].is_operand && is_offered(invocation, &options[i]) &&
         strlen(options[i].name) == length &&
         strncmp(options[i].name, text, length) == 0)
       return &options[i];
@@ -126,6 +139,11 @@ static int read_integer(const hfta_invocation *invocation,
   return -1;
 }
 
+/// Returns how messages name an entry, before its name in quotes.
+static const char *kind_of(const hfta_option *option) {
+  return option->is_operand ? "argument " : "option ";
+}
+
 /// Stores an option's value. Returns -1, or the exit code after an error
 /// message.
 static int read_value(const hfta_invocation *invocation,
@@ -133,19 +151,29 @@ static int read_value(const hfta_invocation *invocation,
   if (option->integer)
     return read_integer(invocation, option, value);
   if (*value == '\0')
-    return hfta_report_usage(invocation, "option '%s': the value is empty",
-                             option->name);
+    return hfta_report_usage(invocation, "%s'%s': the value is empty",
+                             kind_of(option), option->name);
   if (option->text) {
     *option->text = value;
     return -1;
   }
   if (option->list->count == HFTA_MAX_LIST)
-    return hfta_report_usage(invocation,
-                             "option '%s' is given more than %d "
-                             "times",
-                             option->name, HFTA_MAX_LIST);
+    return hfta_report_usage(invocation, "%s'%s' is given more than %d times",
+                             kind_of(option), option->name, HFTA_MAX_LIST);
   option->list->values[option->list->count++] = value;
   return -1;
+}
+
+/// Stores an argument that is no option's. Returns -1, or the exit code after
+/// an error message.
+static int read_operand(const hfta_invocation *invocation,
+                        const hfta_option *options, size_t count, bool *given,
+                        const char *text) {
+  const hfta_option *operand = find_operand(options, count);
+  if (!operand || (given[operand - options] && !operand->list))
+    return hfta_report_usage(invocation, "unexpected argument '%s'", text);
+  given[operand - options] = true;
+  return read_value(invocation, operand, text);
 }
 
 /// Parses the argument argv[*at], and the next one if it is the option's value;
@@ -156,7 +184,7 @@ static int read_option(const hfta_invocation *invocation,
                        int *at) {
   const char *text = invocation->argv[*at];
   if (text[0] != '-' || text[1] == '\0')
-    return hfta_report_usage(invocation, "unexpected argument '%s'", text);
+    return read_operand(invocation, options, count, given, text);
   size_t length = strcspn(text, "=");
   const hfta_option *option =
       find_option(invocation, options, count, text, length);
@@ -197,9 +225,10 @@ int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
   }
   for (size_t i = 0; i < count; ++i)
     if (options[i].required && !given[i])
-      return hfta_report_usage(invocation, "'%s' needs %s %s",
+      return hfta_report_usage(invocation, "'%s' needs %s%s%s",
                                invocation->command, options[i].name,
-                               options[i].argument);
+                               options[i].argument ? " " : "",
+                               options[i].argument ? options[i].argument : "");
   return -1;
 }
 

@@ -60,7 +60,9 @@ typedef struct hfta_list {
 /// An option, and where its value is stored: one of `flag`, `text`, `integer`
 /// and `list` is set, which also determines its type.
 typedef struct hfta_option {
-  const char *name; ///< with its dashes, such as "--epochs"
+  /// With its dashes, such as "--epochs"; of an operand, the argument's name in
+  /// --help, such as "LOG".
+  const char *name;
   /// The value's name in --help, such as "N"; NULL for a switch.
   const char *argument;
   const char *help; ///< the text in --help; lines are separated by '\n' and get
@@ -72,6 +74,9 @@ typedef struct hfta_option {
   int64_t minimum;
   int64_t maximum;
   bool required;
+  /// Whether the value is an argument without an option's name before it, a
+  /// file for example; a command has at most one such entry.
+  bool is_operand;
   bool spills;       ///< offered only by programs that spill to a store
   bool is_of_seats;  ///< offered only if hfta_takes_seats
   bool is_of_search; ///< offered only if a job has a search
