@@ -81,11 +81,11 @@ def write_png(path, pixels):
         part = kind + data
         return struct.pack(">I", len(data)) + part + struct.pack(">I", zlib.crc32(part))
 
-    rows, above = b"", bytes(3 * WIDTH)
+    rows, above = b"", bytes(len(pixels[0]))
     for row in pixels:
         rows += b"\2" + bytes((a - b) % 256 for a, b in zip(row, above))
         above = row
-    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", len(pixels[0]) // 3, len(pixels), 8, 2, 0, 0, 0)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
                      chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))

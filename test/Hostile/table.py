@@ -24,6 +24,7 @@ import forms_rows
 import jobs_rows
 import language_rows
 import memory_rows
+import new_rows
 import node_rows
 import onnx_rows
 import plan_rows
@@ -40,7 +41,8 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "memory": memory_rows, "replacement": replacement_rows,
          "workload": workload_rows, "precision": precision_rows,
          "record": record_rows, "search": search_rows, "best": best_rows,
-         "turns": turn_rows, "augmentation": augmentation_rows}
+         "turns": turn_rows, "augmentation": augmentation_rows,
+         "new": new_rows}
 MOST_BYTES = 2 << 30
 # The seconds that a command may take; main() multiplies them by --slowdown.
 most_seconds = 10
@@ -239,7 +241,7 @@ def main():
              "keeper": str(program / "keeper"), "forms": str(program / "forms"),
              "pair": str(program / "pair"),
              "huge": str(program / "huge"), "spilling": str(program / "spilling")}
-    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "turns", "workload",
+    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "turns", "workload", "new",
                                           "record"}:
         make_programs(hftac, program)
     failures = []

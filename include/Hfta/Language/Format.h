@@ -18,7 +18,7 @@ namespace mlir::hfta {
 ///    of a model that is a file are indented by two.
 ///  - What follows the first word of a clause, or of `train`, `test` and
 ///    `validation` in a block of data, begins in one column for all of the
-///    block.
+///    block, and so do lines that go on with it after a comma.
 ///  - Comments behind text begin in one column for lines that follow each
 ///    other.
 ///  - At most one empty line follows another line; none is at the beginning or

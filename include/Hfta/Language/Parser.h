@@ -15,6 +15,12 @@ ast::JobFile parseJobFile(unsigned bufferId, JobDiagnostics &diagnostics);
 /// Returns `text` as a string literal of the job language.
 std::string quoteText(llvm::StringRef text);
 
+/// Makes a name of the language from a text such as a file's name without its
+/// ending: "mnist-12" becomes "mnist_12". Other characters than letters and
+/// digits become '_', and a name that would begin with a digit gets the prefix
+/// "model_".
+std::string makeJobName(llvm::StringRef text);
+
 /// A job option on the command line, such as --seed.
 struct JobFlag {
   std::string name;  ///< without the dashes: "train-data", "seed", ...

@@ -12,7 +12,7 @@ using namespace mlir::hfta;
 /// Does what a compilation does before it generates code: reads the arguments
 /// and the job, imports its models, and plans its step and its memory.
 static ExitCode check(llvm::ArrayRef<const char *> arguments,
-                      llvm::raw_ostream &errors) {
+                      std::optional<JobText> text, llvm::raw_ostream &errors) {
   DriverOptions options;
   if (ExitCode code = parseCommandLine(arguments, options, errors);
       code != ExitCode::done)
@@ -23,7 +23,12 @@ static ExitCode check(llvm::ArrayRef<const char *> arguments,
     return ExitCode::usage;
   }
   options.printsPlan = false;
+  options.jobText = std::move(text);
   return compile(options, errors);
+}
+
+ExitCode hfta::checkJobText(const JobText &job, llvm::raw_ostream &errors) {
+  return check({"--plan", job.name.c_str()}, job, errors);
 }
 
 ExitCode hfta::checkJob(llvm::ArrayRef<llvm::StringRef> arguments,
@@ -40,10 +45,10 @@ ExitCode hfta::checkJob(llvm::ArrayRef<llvm::StringRef> arguments,
   for (const std::string &word : owned)
     words.push_back(word.c_str());
   if (!asJson)
-    return check(words, errors);
+    return check(words, std::nullopt, errors);
   std::string text;
   llvm::raw_string_ostream os(text);
-  ExitCode code = check(words, os);
+  ExitCode code = check(words, std::nullopt, os);
   for (const Message &message : readMessages(text))
     llvm::outs() << toJson(message) << '\n';
   llvm::outs().flush();

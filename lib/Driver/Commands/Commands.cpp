@@ -8,6 +8,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 static const CommandInfo kCommands[] = {
+    {"new", "[-o FILE.hfta] MODEL.onnx DATA...",
+     "write a job file for a model and data: files or folders of images",
+     createJob},
     {"check", "[--json] [options] <input>...",
      "tell what is wrong with a job; --json: a line for each message",
      checkJob},

@@ -212,7 +212,7 @@ ExitCode Compiler::checkInputs() {
 
 /// Checks, before long work begins, that the output can be linked and written.
 ExitCode Compiler::checkOutput() {
-  if (options.generatedJob || (options.plan && options.timeline.empty()))
+  if (options.checkGradients || (options.plan && options.timeline.empty()))
     return ExitCode::done;
   if (options.plan)
     return checkPlanOutputs(options, errors) ? checkInputs() : ExitCode::usage;
@@ -579,7 +579,7 @@ ExitCode Compiler::compileJob() {
 
 /// Writes the output that all jobs have in common.
 ExitCode Compiler::finish() {
-  if (options.generatedJob)
+  if (options.checkGradients)
     return ExitCode::done;
   if (!objects.empty())
     return link();

@@ -68,7 +68,7 @@ ExitCode JobCode::fail(ExitCode code, llvm::Error error) {
 /// outside may refer to.
 std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
                                              llvm::StringRef library) {
-  if (options.generatedJob)
+  if (options.checkGradients)
     return {kProgramSymbol.str()};
   if (options.emit == &phases::library) {
     generator.addLibrary(library);

@@ -92,8 +92,7 @@ static std::string describeField(llvm::StringRef name,
 
 /// Returns the text of a job that trains the model as the record says.
 /// GradientComparison relies on the order of its fields.
-static GeneratedJob makeJob(llvm::StringRef model,
-                            const GradientRecord &record) {
+static JobText makeJob(llvm::StringRef model, const GradientRecord &record) {
   std::string fields, names;
   for (auto [index, input] : llvm::enumerate(record.getInputs())) {
     std::string name = "input" + std::to_string(index);
@@ -272,7 +271,7 @@ ExitCode hfta::checkGradients(const DriverOptions &options,
     return code;
   DriverOptions generated = options;
   generated.inputKind = InputKind::job;
-  generated.generatedJob = makeJob(options.inputs.front(), *record);
+  generated.jobText = makeJob(options.inputs.front(), *record);
   std::vector<std::string> objects;
   if (ExitCode code = compileObjects(generated, errors, objects);
       code != ExitCode::done)

@@ -42,12 +42,12 @@ static ExitCode getExitCode(FrontEndFailure failure) {
   llvm_unreachable("all failures are listed");
 }
 
-/// Adds the text of the job file, or of the generated job, to `sources`.
-/// Returns the text's number, or 0 after an error.
+/// Adds the job's text to `sources`. Returns the text's number, or 0 after an
+/// error.
 static unsigned readJobText(const DriverOptions &options,
                             llvm::SourceMgr &sources,
                             llvm::raw_ostream &errors) {
-  const std::optional<GeneratedJob> &job = options.generatedJob;
+  const std::optional<JobText> &job = options.jobText;
   if (!job)
     return readText(options.inputs.front(), sources, errors);
   return sources.AddNewSourceBuffer(
@@ -100,7 +100,7 @@ static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
   constexpr int64_t kSlotsOnGpu = 32;
   if (options.target->hasImages())
     frontEnd.automaticSlots = kSlotsOnGpu;
-  frontEnd.withoutDropout = options.generatedJob.has_value();
+  frontEnd.withoutDropout = options.checkGradients;
   if (ExitCode code =
           readConstants(options.constants, context, errors, frontEnd.constants);
       code != ExitCode::done)

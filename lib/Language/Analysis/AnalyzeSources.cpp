@@ -71,21 +71,6 @@ static const FormatInfo *findFormat(llvm::StringRef name) {
   return found == std::end(kFormats) ? nullptr : found;
 }
 
-/// Returns the format that a file's name suggests; empty if it suggests none.
-static llvm::StringRef guessFormat(llvm::StringRef path) {
-  if (path.ends_with(".npy"))
-    return "npy";
-  if (path.ends_with(".csv"))
-    return "csv";
-  if (path.ends_with(".raw") || path.ends_with(".bin"))
-    return "raw";
-  llvm::StringRef name = llvm::sys::path::filename(path);
-  if (name.ends_with(".idx") || name.ends_with(".idx.gz") ||
-      name.contains("-idx") || name.contains("ubyte"))
-    return "idx";
-  return "";
-}
-
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
@@ -232,7 +217,7 @@ bool JobAnalyzer::analyzeBarePaths(const ast::Expression &expression,
                                    DataSource &source) {
   if (!analyzePaths(expression, source))
     return false;
-  source.format = guessFormat(source.path).str();
+  source.format = guessDataFormat(source.path).str();
   if (!source.format.empty())
     return true;
   bool isArchive = llvm::StringRef(source.path).ends_with(".npz") ||

@@ -1,6 +1,7 @@
 //===- Bindings.cpp - Binds fields to a model's inputs --------------------===//
 
 #include "Building/JobBuilder.h"
+#include "Hfta/Language/FitSample.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -183,24 +184,17 @@ static std::string printPort(const Port &port) {
   return text + "]";
 }
 
-/// Matches a sample's shape with the axes of an input, and returns the shape
-/// that the input gets. Axes of length 1 may be added or dropped. An axis of
-/// unknown size takes the sample's size. Reports an error and returns nothing
-/// if they don't match.
-/// `what` names the samples in messages.
-std::optional<SmallVector<int64_t>>
-JobBuilder::fitShape(const Port &port, const Twine &what,
-                     ArrayRef<int64_t> shape, llvm::SMRange range) {
-  if (!port.hasShape)
-    return SmallVector<int64_t>(shape);
+std::optional<llvm::SmallVector<int64_t>>
+hfta::fitSample(ArrayRef<OnnxAxis> axes, ArrayRef<int64_t> shape,
+                llvm::StringMap<int64_t> &sizes) {
   ArrayRef<int64_t> sample = shape;
   SmallVector<int64_t> result;
-  for (const OnnxAxis &axis : port.axes) {
+  for (const OnnxAxis &axis : axes) {
     int64_t size = axis.size;
     if (auto known = sizes.find(axis.symbol);
         ShapedType::isDynamic(size) && known != sizes.end())
       size = known->second;
-    size_t left = port.axes.size() - result.size();
+    size_t left = axes.size() - result.size();
     // An axis of unknown size takes a 1 of the sample only if enough axes
     // remain for the sample's others.
     while (!sample.empty() && sample.front() == 1 && size != 1 &&
@@ -217,17 +211,30 @@ JobBuilder::fitShape(const Port &port, const Twine &what,
       break;
   }
   bool fits =
-      result.size() == port.axes.size() &&
+      result.size() == axes.size() &&
       llvm::all_of(sample, [](int64_t size) { return size == 1; }) &&
       ShapedType::getNumElements(result) == ShapedType::getNumElements(shape);
-  if (fits)
-    return result;
-  diagnostics.error(range,
-                    what + " has samples of shape " + printShape(shape) +
-                        ", but input '" + port.name + "' takes " +
-                        printPort(port),
-                    "shapes may differ only in axes of length 1");
-  return std::nullopt;
+  if (!fits)
+    return std::nullopt;
+  return result;
+}
+
+/// As fitSample, for an input. An input without a shape takes any. Reports an
+/// error if the shapes don't match. `what` names the samples in messages.
+std::optional<SmallVector<int64_t>>
+JobBuilder::fitShape(const Port &port, const Twine &what,
+                     ArrayRef<int64_t> shape, llvm::SMRange range) {
+  if (!port.hasShape)
+    return SmallVector<int64_t>(shape);
+  std::optional<SmallVector<int64_t>> result =
+      fitSample(port.axes, shape, sizes);
+  if (!result)
+    diagnostics.error(range,
+                      what + " has samples of shape " + printShape(shape) +
+                          ", but input '" + port.name + "' takes " +
+                          printPort(port),
+                      "shapes may differ only in axes of length 1");
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,20 @@ std::string hfta::getPathFrom(llvm::StringRef folder, llvm::StringRef path) {
   return full.str().str();
 }
 
+llvm::StringRef hfta::guessDataFormat(llvm::StringRef path) {
+  if (path.ends_with(".npy"))
+    return "npy";
+  if (path.ends_with(".csv"))
+    return "csv";
+  if (path.ends_with(".raw") || path.ends_with(".bin"))
+    return "raw";
+  llvm::StringRef name = llvm::sys::path::filename(path);
+  if (name.ends_with(".idx") || name.ends_with(".idx.gz") ||
+      name.contains("-idx") || name.contains("ubyte"))
+    return "idx";
+  return "";
+}
+
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 hfta::openText(llvm::StringRef path) {
   auto fail = [&](const llvm::Twine &why) {

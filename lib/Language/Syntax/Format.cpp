@@ -25,6 +25,8 @@ struct Line {
   /// The first line of the declaration whose clauses have a column in common,
   /// if the line is such a clause; else -1.
   int block = -1;
+  /// That line, if this one goes on with such a clause after a comma; else -1.
+  int goesOnIn = -1;
   std::string text; ///< without indentation and comment
 
   bool beginsWith(TokenKind kind) const {
@@ -184,14 +186,17 @@ static bool beginsClause(const Line &line) {
 void Formatter::indent() {
   size_t braces = 0, others = 0;
   int block = -1;
-  bool isModel = false; // whether the block is a model's
+  bool isModel = false;       // whether the block is a model's
+  const Line *last = nullptr; // the last line that isn't only a comment
   for (auto [i, line] : llvm::enumerate(lines)) {
     bool closes = line.beginsWith(TokenKind::rightBrace);
     bool declares = !line.tokens.empty() && (line.tokens[0].isWord("model") ||
                                              line.tokens[0].isWord("data") ||
                                              line.tokens[0].isWord("train"));
     line.indent = 2 * (braces - (closes && braces > 0)) + (others ? 4 : 0);
-    bool isClause = others == 0 && beginsClause(line);
+    if (last && others == 0 && last->endsWith(TokenKind::comma))
+      line.goesOnIn = last->block >= 0 ? last->block : last->goesOnIn;
+    bool isClause = others == 0 && line.goesOnIn < 0 && beginsClause(line);
     if (braces == 0 && declares) {
       isModel = line.tokens[0].isWord("model");
       block = static_cast<int>(i);
@@ -201,6 +206,8 @@ void Formatter::indent() {
     } else if (braces == 1 && isClause && !isModel) {
       line.block = block;
     }
+    if (!line.tokens.empty())
+      last = &line;
     for (const Token &token : line.tokens) {
       if (token.is(TokenKind::leftBrace)) {
         ++braces;
@@ -221,9 +228,12 @@ void Formatter::alignClauses() {
     if (line.block >= 0)
       columns[line.block] =
           std::max(columns[line.block], line.tokens[0].text.size() + 1);
-  for (Line &line : lines)
+  for (Line &line : lines) {
     line.text =
         join(line, line.block >= 0, line.block >= 0 ? columns[line.block] : 0);
+    if (line.goesOnIn >= 0)
+      line.indent += columns[line.goesOnIn];
+  }
 }
 
 //===----------------------------------------------------------------------===//

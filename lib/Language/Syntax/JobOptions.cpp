@@ -37,11 +37,9 @@ static std::string getBufferName(llvm::StringRef flag) {
 // A job without a job file
 //===----------------------------------------------------------------------===//
 
-/// Makes an identifier of the language from a file's name: "mnist-12.onnx"
-/// becomes "mnist_12".
-static std::string makeName(llvm::StringRef path) {
+std::string hfta::makeJobName(llvm::StringRef text) {
   std::string name;
-  for (char c : llvm::sys::path::stem(path))
+  for (char c : text)
     name += llvm::isAlnum(c) ? c : '_';
   if (name.empty() || llvm::isDigit(name.front()))
     name.insert(0, "model_");
@@ -62,7 +60,7 @@ std::string hfta::quoteText(llvm::StringRef text) {
 /// flags and defaults.
 static void addModels(ast::JobFile &file, llvm::ArrayRef<std::string> models,
                       JobDiagnostics &diagnostics) {
-  std::string name = makeName(models.front());
+  std::string name = makeJobName(llvm::sys::path::stem(models.front()));
   std::string text = "model " + name + " = onnx(";
   llvm::interleave(
       models, [&](const std::string &path) { text += quoteText(path); },

@@ -165,6 +165,15 @@ hfta_status hfta_data_probe_csv(const hfta_data_request *request,
 hfta_status hfta_data_probe(const hfta_data_request *request,
                             hfta_data_info *out, hfta_error *error);
 
+/// Receives the name of an array; it is valid during the call only.
+typedef void (*hfta_array_visitor)(const char *name, void *argument);
+
+/// Calls `visit` with the name of each array of a file that holds several (npz
+/// and safetensors), in the file's order. HFTA_UNSUPPORTED for other formats.
+hfta_status hfta_data_list_arrays(const char *path, hfta_data_format format,
+                                  hfta_array_visitor visit, void *argument,
+                                  hfta_error *error);
+
 /// Checks `count` samples in memory of the data block's field `index`: if the
 /// field holds class numbers or indices of a table, each must be in its range.
 /// A wrong number, which would spoil a training silently, gives

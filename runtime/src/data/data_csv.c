@@ -5,9 +5,8 @@
 // is allocated. The second parses the numbers.
 //===----------------------------------------------------------------------===//
 
-#include "data/csv_text.h"
+#include "data/csv_file.h"
 #include "data/data_source.h"
-#include "formats/gzip.h"
 #include "text/listing.h"
 
 #include <inttypes.h>
@@ -378,52 +377,12 @@ static hfta_status load(csv_table *table, hfta_data *data) {
 // The file
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a text begins like UTF-16: with a byte order mark, or with a
-/// character whose high or low byte is 0, as of ASCII characters.
-static bool is_utf16(const unsigned char *bytes, uint64_t size) {
-  if (size < 2)
-    return false;
-  return (bytes[0] == 0xFF && bytes[1] == 0xFE) ||
-         (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
-         (bytes[0] == 0) != (bytes[1] == 0);
-}
-
-/// Refuses compressed files and UTF-16, whose first line would otherwise be
-/// taken for a header.
-static hfta_status check_encoding(const hfta_mapping *mapping, const char *path,
-                                  hfta_error *error) {
-  const char *packed = hfta_packed_by(mapping->bytes, mapping->size);
-  if (packed)
-    return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "'%s' is packed by %s, which is not supported for csv "
-                     "files: unpack it",
-                     path, packed);
-  if (is_utf16(mapping->bytes, mapping->size))
-    return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "'%s' is a text in UTF-16, which is not supported: save "
-                     "it as UTF-8",
-                     path);
-  return HFTA_OK;
-}
-
 /// Maps the file of `out->request`, and positions `out->first` at its first
 /// line. An empty file isn't an error.
 static hfta_status open_table(csv_table *out, hfta_mapping *mapping) {
-  const char *path = out->request->path;
   out->separator = hfta_csv_separator_character(out->request->separator);
-  hfta_status status = hfta_mapping_open(path, mapping, out->error);
-  if (status == HFTA_OK && mapping->size > 0)
-    status = check_encoding(mapping, path, out->error);
-  if (status != HFTA_OK || mapping->size == 0)
-    return status;
-  const char *text = (const char *)mapping->bytes;
-  out->first = (hfta_csv_reader){
-      .at = text, .end = text + mapping->size, .separator = out->separator};
-  // Skip the byte order mark U+FEFF, with which some programs begin a UTF-8
-  // file.
-  if (mapping->size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-    out->first.at += 3;
-  return HFTA_OK;
+  return hfta_csv_open(out->request->path, out->separator, mapping, &out->first,
+                       out->error);
 }
 
 hfta_status hfta_data_open_csv(const hfta_data_request *request,

@@ -1,6 +1,7 @@
 //===- data_npz.c - Samples from an archive of NumPy arrays ---------------===//
 
 #include "data/data_source.h"
+#include "data/npz_name.h"
 #include "formats/gzip.h"
 #include "formats/npy_convert.h"
 #include "formats/zip.h"
@@ -16,17 +17,9 @@ typedef struct search {
   hfta_listing names;
 } search;
 
-/// Returns the length of a member's name without the ending of npy files.
-static size_t array_length(const hfta_zip_member *member) {
-  size_t length = member->name_bytes;
-  return length > 4 && memcmp(member->name + length - 4, ".npy", 4) == 0
-             ? length - 4
-             : length;
-}
-
 static bool visit(const hfta_zip_member *member, void *argument) {
   search *self = argument;
-  size_t length = array_length(member);
+  size_t length = hfta_npz_name_length(member);
   if (length == strlen(self->array) &&
       memcmp(member->name, self->array, length) == 0)
     return false;

@@ -38,10 +38,8 @@ struct ConstantBinding {
   std::string path;
 };
 
-/// A job that hftac has written itself, for a model on the command line. Its
-/// program runs in this process, and its dropout layers pass on their inputs
-/// unchanged.
-struct GeneratedJob {
+/// The text of a job that isn't in a file, or isn't there yet.
+struct JobText {
   std::string name; ///< the file name in messages
   std::string text; ///< the job, as in a job file
 };
@@ -76,10 +74,12 @@ struct DriverOptions {
   int64_t profileSamples = 0; ///< 0 if not given
   std::string workload;       ///< the workload to simulate; empty if none
   bool json = false;          ///< whether to print the simulation as JSON
+  /// Whether to compare gradients with recorded ones. Then the job's program
+  /// runs in this process, and dropout layers pass on their inputs unchanged.
   bool checkGradients = false;
   std::string record; ///< for `checkGradients`; empty: the file next to the
                       ///< model
-  std::optional<GeneratedJob> generatedJob; ///< in place of a job file
+  std::optional<JobText> jobText; ///< in place of what a job file contains
   bool timing = false;
   bool verbose = false;
 };

@@ -50,6 +50,9 @@ struct OnnxPort {
   /// Whether the file states a shape; if not, even the rank is unknown.
   bool hasShape = false;
   std::vector<OnnxAxis> shape;
+  /// The operator of the node that computes an output's numbers, which others
+  /// after it may have reshaped or cast; empty for an input.
+  std::string op;
 };
 
 struct OnnxImportOptions {

@@ -44,6 +44,23 @@ static OnnxPort readPort(const ::onnx::ValueInfoProto &info,
   return port;
 }
 
+/// Returns the operator that computes the numbers of a value. See
+/// OnnxPort::op.
+static std::string findOperator(const Graph &graph, StringRef value) {
+  static constexpr StringLiteral passing[] = {
+      "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast"};
+  // Each value is computed before it is used.
+  for (const ::onnx::NodeProto *node : llvm::reverse(graph.nodes)) {
+    if (!llvm::is_contained(node->output(), value))
+      continue;
+    if (!llvm::is_contained(passing, node->op_type()) ||
+        node->input_size() == 0)
+      return node->op_type();
+    value = node->input(0);
+  }
+  return "";
+}
+
 std::unique_ptr<OnnxFile> OnnxFile::parse(StringRef bytes, StringRef path,
                                           MLIRContext *context,
                                           OnnxFailure &failure) {
@@ -65,8 +82,10 @@ std::unique_ptr<OnnxFile> OnnxFile::parse(StringRef bytes, StringRef path,
     return nullptr;
   for (const ::onnx::ValueInfoProto *input : impl->graph.inputs)
     impl->inputs.push_back(readPort(*input, context));
-  for (const ::onnx::ValueInfoProto &output : impl->proto.graph().output())
+  for (const ::onnx::ValueInfoProto &output : impl->proto.graph().output()) {
     impl->outputs.push_back(readPort(output, context));
+    impl->outputs.back().op = findOperator(impl->graph, output.name());
+  }
   return std::unique_ptr<OnnxFile>(new OnnxFile(std::move(impl)));
 }
 
