@@ -65,6 +65,10 @@ try:
 except OSError:
     pass
 
+# Feature `tmux`: terminals can be looked at.
+if shutil.which("tmux"):
+    config.available_features.add("tmux")
+
 # Feature `cuda-header`: there is NVIDIA's cuda.h, to compare our declarations with.
 for folder in (os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
     if folder and os.path.exists(os.path.join(folder, "include", "cuda.h")):

@@ -6,8 +6,8 @@
 
 #include "checkpoint/averages.h"
 #include "hfta/device.h"
+#include "progress/screen.h"
 #include "system/path.h"
-#include "training/screen.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "command_line/trials/search_commands.h"
 #include "hfta/trainer.h"
 #include "program/metric_values.h"
+#include "progress/progress_text.h"
 #include "training/copies_json.h"
 #include "training/evaluate.h"
-#include "training/progress_text.h"
 
 #include <stdlib.h>
 

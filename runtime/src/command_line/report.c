@@ -2,7 +2,7 @@
 
 #include "command_line/command.h"
 #include "command_line/rank_name.h"
-#include "training/screen.h"
+#include "progress/screen.h"
 
 #include <errno.h>
 #include <stdarg.h>

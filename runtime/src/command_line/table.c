@@ -5,13 +5,14 @@
 #include "hfta/json.h"
 #include "hfta/program_queries.h"
 #include "program/metric_values.h"
-#include "training/progress_text.h"
+#include "progress/progress_table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
+enum { CELL_BYTES = 64, MAX_COLUMNS = 64, LEAST_RANKED = 10 };
 
 typedef struct column {
   char name[CELL_BYTES];
@@ -23,14 +24,9 @@ typedef struct column {
   int width;
 } column;
 
-int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index) {
-  const hfta_hyper_parameter *parameter = &program->hyper_parameters[index];
-  if (strcmp(parameter->name, "lr") == 0)
-    return 1;
-  for (int64_t copy = 1; copy < program->copies; ++copy)
-    if (parameter->values[copy] != parameter->values[0])
-      return 1;
-  return 0;
+bool hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index) {
+  return strcmp(program->hyper_parameters[index].name, "lr") == 0 ||
+         hfta_hyper_parameter_differs(program, index);
 }
 
 /// Returns the text of a cell, which is in `buffer` or a constant.
@@ -167,20 +163,63 @@ static int make_columns(const hfta_program *program,
   return count;
 }
 
+/// Prints a copy's line or, with copy -1, the names of the columns.
+static void print_line(FILE *file, const hfta_program *program,
+                       const column *columns, int count, int64_t copy) {
+  char buffer[CELL_BYTES];
+  for (int i = 0; i < count; ++i)
+    fprintf(file, "%*s%s", i + 1 == count ? 0 : -columns[i].width - 2,
+            copy < 0 ? columns[i].name
+                     : cell_text(program, &columns[i], copy, buffer),
+            i + 1 == count ? "\n" : "");
+}
+
+/// Prints the table on a terminal, of at most `most` copies in their order.
+static void print_ranked(FILE *file, const hfta_program *program,
+                         const hfta_results *results, const column *columns,
+                         int count, int64_t most) {
+  hfta_ranking ranking = hfta_rank_by(
+      program, results->validation_losses, results->validation_metrics,
+      results->test_losses, results->test_metrics);
+  ranking.live = results->live;
+  if (!ranking.losses)
+    ranking.losses = results->train_losses;
+  int64_t *order = calloc((size_t)program->copies, sizeof(*order));
+  if (!order)
+    return;
+  int64_t scored = hfta_rank_copies(program, &ranking, order);
+  hfta_terminal terminal = hfta_terminal_of(fileno(file));
+  fprintf(file, "%*s", HFTA_MARK_WIDTH, "");
+  print_line(file, program, columns, count, -1);
+  for (int64_t i = 0; i < program->copies && i < most; ++i) {
+    hfta_line mark;
+    hfta_line_begin(&mark, &terminal, HFTA_MARK_WIDTH);
+    hfta_line_mark(&mark, &ranking, order[i], i == 0 && scored > 1);
+    fputs(mark.text, file);
+    print_line(file, program, columns, count, order[i]);
+  }
+  if (program->copies > most)
+    fprintf(file, "%*s... and %lld more; a file or a pipe gets all\n",
+            HFTA_MARK_WIDTH, "", (long long)(program->copies - most));
+  free(order);
+}
+
 void hfta_print_results(FILE *file, const hfta_program *program,
                         const hfta_results *results) {
   column columns[MAX_COLUMNS];
   int count = make_columns(program, results, columns);
-  for (int i = 0; i < count; ++i)
-    fprintf(file, "%*s%s", i + 1 == count ? 0 : -columns[i].width - 2,
-            columns[i].name, i + 1 == count ? "\n" : "");
-  for (int64_t copy = 0; copy < program->copies; ++copy)
-    for (int i = 0; i < count; ++i) {
-      char buffer[CELL_BYTES];
-      fprintf(file, "%*s%s", i + 1 == count ? 0 : -columns[i].width - 2,
-              cell_text(program, &columns[i], copy, buffer),
-              i + 1 == count ? "\n" : "");
-    }
+  bool has_results = results->train_losses || results->validation_losses ||
+                     results->test_losses;
+  if (has_results && isatty(fileno(file))) {
+    int rows, width;
+    hfta_terminal_size(fileno(file), &rows, &width);
+    // The heading, the last line and the prompt need a row each.
+    int64_t most = rows - 4 < LEAST_RANKED ? LEAST_RANKED : rows - 4;
+    print_ranked(file, program, results, columns, count, most);
+    return;
+  }
+  for (int64_t copy = -1; copy < program->copies; ++copy)
+    print_line(file, program, columns, count, copy);
 }
 
 /// Prints the counts of a copy, in columns of equal width.

@@ -28,13 +28,18 @@ typedef struct hfta_results {
   const double *kept_inverses;
 } hfta_results;
 
-/// Returns 1 if the table has a column for a hyper-parameter: "lr" always has
-/// one, others if copies differ in them.
-int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index);
+/// Returns whether the table has a column for a hyper-parameter: "lr" always
+/// has one, others if copies differ in them.
+bool hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index);
 
 /// Prints a line with the names of columns, then one line per copy: its number,
 /// hyper-parameters, losses, metrics, and counts. At least two spaces
 /// separate columns, and no line ends with a space.
+///
+/// On a terminal, and if there are results, copies are in the order of
+/// ranking.h and marked as in progress_table.h, and only as many are printed as
+/// the terminal has room for, while lines may be wider. Elsewhere all are, in
+/// the order of their numbers and without marks.
 void hfta_print_results(FILE *file, const hfta_program *program,
                         const hfta_results *results);
 

@@ -4,10 +4,10 @@
 
 #include "command_line/seats.h"
 #include "fleet/fleet_workload.h"
+#include "progress/screen.h"
 #include "system/thread.h"
 #include "trace/trace_elements.h"
 #include "trace/trace_seats.h"
-#include "training/screen.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "command_line/trials/search_commands.h"
 #include "hfta/checkpoint.h"
 #include "instance/parts.h"
+#include "progress/screen.h"
 #include "system/interrupt.h"
-#include "training/screen.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@
 #include "hfta/instance.h"
 #include "hfta/program.h"
 #include "hfta/status.h"
-#include "training/epoch_results.h"
+#include "progress/epoch_results.h"
 #include "training/log_file.h"
 
 #include <stdbool.h>

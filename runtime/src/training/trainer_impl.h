@@ -8,10 +8,10 @@
 #include "data/division.h"
 #include "data/feed.h"
 #include "hfta/trainer.h"
+#include "progress/progress.h"
 #include "trace/trace.h"
 #include "training/log.h"
 #include "training/plateaus.h"
-#include "training/progress.h"
 #include "training/standings.h"
 #include "training/team.h"
 

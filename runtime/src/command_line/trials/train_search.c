@@ -3,9 +3,9 @@
 #include "command_line/trials/train_search.h"
 
 #include "command_line/trials/trials_table.h"
+#include "progress/progress_text.h"
+#include "progress/screen.h"
 #include "system/interrupt.h"
-#include "training/progress_text.h"
-#include "training/screen.h"
 #include "tuning/tuner.h"
 
 #include <math.h>

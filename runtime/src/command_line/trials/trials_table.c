@@ -3,7 +3,7 @@
 #include "command_line/trials/trials_table.h"
 
 #include "hfta/json.h"
-#include "training/progress_text.h"
+#include "progress/progress_text.h"
 #include "tuning/study_json.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 //===- epoch_results.h - What is known after an epoch -------------*- C -*-===//
 
-#ifndef HFTA_SRC_TRAINING_EPOCH_RESULTS_H
-#define HFTA_SRC_TRAINING_EPOCH_RESULTS_H
+#ifndef HFTA_SRC_PROGRESS_EPOCH_RESULTS_H
+#define HFTA_SRC_PROGRESS_EPOCH_RESULTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,4 +28,4 @@ typedef struct hfta_epoch_results {
                       ///< those that run
 } hfta_epoch_results;
 
-#endif // HFTA_SRC_TRAINING_EPOCH_RESULTS_H
+#endif // HFTA_SRC_PROGRESS_EPOCH_RESULTS_H

@@ -4,9 +4,9 @@
 // table with a block per job, elsewhere as lines that begin with the job's
 // name. Everything is written to standard error.
 //
-//   a  step 12/200  epoch 1  31.0 steps/s  0:06 left
-//   copy  loss        test loss   accuracy
-//   0     0.95185     0.77361     81.25 %
+//   a  ####------  6 %  step 12/200  epoch 1  31.0 steps/s  0:06 left  41 MiB
+//     copy  loss        test loss   accuracy
+//     0     0.95185     0.77361     81.25 %
 //   b  done
 //   c  waiting
 //
@@ -18,11 +18,11 @@
 // out.
 //===----------------------------------------------------------------------===//
 
-#ifndef HFTA_SRC_TRAINING_SCREEN_H
-#define HFTA_SRC_TRAINING_SCREEN_H
+#ifndef HFTA_SRC_PROGRESS_SCREEN_H
+#define HFTA_SRC_PROGRESS_SCREEN_H
 
 #include "hfta/status.h"
-#include "training/progress_text.h"
+#include "progress/progress_table.h"
 
 typedef struct hfta_screen hfta_screen;
 
@@ -78,4 +78,4 @@ void hfta_screen_update(hfta_screen *screen, int64_t block,
 /// the table.
 void hfta_screen_line(hfta_screen *screen, int64_t block, const char *line);
 
-#endif // HFTA_SRC_TRAINING_SCREEN_H
+#endif // HFTA_SRC_PROGRESS_SCREEN_H

@@ -8,11 +8,11 @@
 // Threads: an object is used by one thread at a time.
 //===----------------------------------------------------------------------===//
 
-#ifndef HFTA_SRC_TRAINING_PROGRESS_H
-#define HFTA_SRC_TRAINING_PROGRESS_H
+#ifndef HFTA_SRC_PROGRESS_PROGRESS_H
+#define HFTA_SRC_PROGRESS_PROGRESS_H
 
-#include "training/progress_text.h"
-#include "training/screen.h"
+#include "progress/progress_table.h"
+#include "progress/screen.h"
 
 typedef struct hfta_progress {
   bool enabled;
@@ -57,4 +57,4 @@ void hfta_progress_epoch(hfta_progress *progress, int64_t step,
 /// the screen must still report the training's outcome to it.
 void hfta_progress_end(hfta_progress *progress);
 
-#endif // HFTA_SRC_TRAINING_PROGRESS_H
+#endif // HFTA_SRC_PROGRESS_PROGRESS_H

@@ -4,8 +4,8 @@
 #include "hfta/trainer.h"
 
 extern "C" {
+#include "progress/progress.h"
 #include "system/clock.h"
-#include "training/progress.h"
 }
 
 #include <algorithm>
@@ -32,6 +32,8 @@ public:
          const char *kind = "xterm")
       : rows(rows), columns(columns) {
     setenv("TERM", kind, 1);
+    setenv("LC_ALL", "C", 1);
+    setenv("NO_COLOR", "1", 1);
     int other = posix_openpt(O_RDWR | O_NOCTTY);
     if (other < 0 || grantpt(other) != 0 || unlockpt(other) != 0)
       abort();
@@ -173,8 +175,11 @@ void expectLines(const std::vector<std::string> &lines,
         << all;
 }
 
-const std::string rate = R"(  epoch 1  [0-9.]+ steps/s  0:00 left)";
-const std::string heading = "copy  loss +";
+/// The end of the line about a job's state, in a terminal of 80 columns.
+const std::string rate =
+    R"(  epoch 1  [0-9.]+ steps/s  0:00 left(  [0-9]+ MiB)?)";
+const std::string full = "(#+  )?100 %  ";
+const std::string heading = "  copy  loss +";
 
 //===----------------------------------------------------------------------===//
 // On a terminal
@@ -204,10 +209,10 @@ TEST(Screen, TwoJobsOfTwoThreadsHaveATable) {
   // The last numbers are drawn, even if the previous drawing was only just
   // before.
   expectLines(errors.look(),
-              {"a  step 3000/3000" + rate, heading, "0     0.5 +",
-               "1     0.5 +", "b  step 2000/2000" + rate,
-               "copy  loss        test loss   accuracy",
-               "0     0.5         0.25        81.25 %", "c  waiting"});
+              {"a  " + full + "step 3000/3000" + rate, heading, "  0     0.5 +",
+               "  1     0.5 +", "b  " + full + "step 2000/2000" + rate,
+               "  copy  loss        test loss   accuracy +",
+               "  0     0.5         0.25        81.25 % +", "c  waiting"});
 }
 
 TEST(Screen, JobsSayWhatBecameOfThem) {
@@ -243,8 +248,8 @@ TEST(Screen, NotesAndOutputStandAboveTheTable) {
   hfta_progress_note(&b.progress, "late");
   expectLines(errors.look(),
               {"a: 12 samples", "a table", "of results", "b: late",
-               "a  step 4/4" + rate, heading, "0     0.5 +",
-               "b  step 4/4" + rate, heading, "0     0.5 +"});
+               "a  " + full + "step 4/4" + rate, heading, "  0     0.5 +",
+               "b  " + full + "step 4/4" + rate, heading, "  0     0.5 +"});
 }
 
 TEST(Screen, BeforeTheFirstJobBeginsThereIsNoTable) {
@@ -267,9 +272,10 @@ TEST(Screen, JobsShareTheTerminalsHeight) {
   b.train(0, 4);
   // Rows that b doesn't need are used for a.
   expectLines(errors.look(),
-              {"a  step 4/4" + rate, heading, "0     0.5 +", "1     0.5 +",
-               "2     0.5 +", "... and 17 more", "b  step 4/4" + rate, heading,
-               "0     0.5 +", "1     0.5 +"});
+              {"a  " + full + "step 4/4" + rate, heading, "  0     0.5 +",
+               "  1     0.5 +", "  2     0.5 +", "  ... and 17 more",
+               "b  " + full + "step 4/4" + rate, heading, "  0     0.5 +",
+               "  1     0.5 +"});
 }
 
 TEST(Screen, OfALowTerminalJobsHaveALineEach) {
@@ -280,8 +286,8 @@ TEST(Screen, OfALowTerminalJobsHaveALineEach) {
   a.train(0, 4);
   b.begin(screen.get(), 1);
   b.train(0, 4);
-  expectLines(errors.look(),
-              {"a  step 4/4" + rate, "b  step 4/4" + rate, "c  waiting"});
+  expectLines(errors.look(), {"a  " + full + "step 4/4" + rate,
+                              "b  " + full + "step 4/4" + rate, "c  waiting"});
 }
 
 TEST(Screen, JobsThatTrainAreShownBeforeOthers) {
@@ -293,8 +299,9 @@ TEST(Screen, JobsThatTrainAreShownBeforeOthers) {
   hfta_screen_finish(screen.get(), 0, HFTA_SCREEN_DONE, 4);
   f.begin(screen.get(), 5);
   f.train(0, 4);
-  expectLines(errors.look(), {"a  done", "c  step 4/4" + rate,
-                              "f  step 4/4" + rate, "... and 3 more jobs"});
+  expectLines(errors.look(),
+              {"a  done", "c  " + full + "step 4/4" + rate,
+               "f  " + full + "step 4/4" + rate, "... and 3 more jobs"});
 }
 
 TEST(Screen, LinesAreCutToTheTerminalsWidth) {
@@ -303,8 +310,8 @@ TEST(Screen, LinesAreCutToTheTerminalsWidth) {
   Job a("a", 1, 4);
   a.begin(screen.get(), 1);
   a.train(0, 4);
-  expectLines(errors.look(), {"a_long_name_of_a_jo", "b  step 4/4  epoch ",
-                              "copy  loss         ", "0     0.5          "});
+  expectLines(errors.look(), {"a_long_name_of_a_jo", "b  100 %  step 4/4",
+                              "  copy  loss       ", "  0     0.5        "});
 }
 
 TEST(Screen, TablesAreDrawnAFewTimesASecond) {
@@ -415,8 +422,8 @@ TEST(Screen, ATrainingAloneNamesNoJob) {
   a.train(0, 1);
   hfta_progress_note(&a.progress, "late");
   a.train(1, 4);
-  expectLines(errors.look(), {"early", "late", "step 4/4" + rate, heading,
-                              "0     0.5 +", "1     0.5 +"});
+  expectLines(errors.look(), {"early", "late", full + "step 4/4" + rate,
+                              heading, "  0     0.5 +", "  1     0.5 +"});
 }
 
 //===----------------------------------------------------------------------===//

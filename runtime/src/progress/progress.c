@@ -1,21 +1,20 @@
 //===- progress.c - Progress that users see during training ---------------===//
 
-#include "training/progress.h"
+#include "progress/progress.h"
 #include "system/clock.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void hfta_progress_begin(hfta_progress *progress, const hfta_program *program,
                          bool enabled, int64_t first_step, int64_t total_steps,
                          int64_t line_every) {
   memset(progress, 0, sizeof(*progress));
   progress->enabled = enabled;
-  progress->terminal = enabled && hfta_can_redraw();
   progress->line_every = line_every;
-  progress->drawing.file = stderr;
+  hfta_drawing_begin(&progress->drawing, stderr);
+  progress->terminal = enabled && progress->drawing.terminal.can_redraw;
   progress->state = (hfta_progress_state){.program = program,
                                           .first_step = first_step,
                                           .total_steps = total_steps,

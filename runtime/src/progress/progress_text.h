@@ -1,17 +1,16 @@
 //===- progress_text.h - Text forms of a training's numbers -------*- C -*-===//
 //
-// Texts that show a training's progress. They are the same for a training that
-// uses the terminal alone and for several that share it. Errors of writing are
-// ignored.
+// Texts that show a training's progress, in lines and in the tables of
+// progress_table.h. Errors of writing are ignored.
 //
 // Threads: an object is used by one thread at a time.
 //===----------------------------------------------------------------------===//
 
-#ifndef HFTA_SRC_TRAINING_PROGRESS_TEXT_H
-#define HFTA_SRC_TRAINING_PROGRESS_TEXT_H
+#ifndef HFTA_SRC_PROGRESS_PROGRESS_TEXT_H
+#define HFTA_SRC_PROGRESS_PROGRESS_TEXT_H
 
 #include "hfta/program.h"
-#include "training/epoch_results.h"
+#include "progress/epoch_results.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,38 +39,16 @@ typedef struct hfta_progress_state {
   const double *average_eval_losses, *average_eval_metrics;
 } hfta_progress_state;
 
-/// Lines on a terminal that are redrawn in place.
-typedef struct hfta_drawing {
-  FILE *file;        ///< borrowed
-  int lines;         ///< number of lines that are drawn now
-  int rows, columns; ///< size of the terminal
-} hfta_drawing;
+/// Formats a duration into `buffer`, as "1:02:03" or "2:03", and returns it.
+const char *hfta_duration_text(double seconds, char buffer[32]);
 
-/// Returns whether standard error is a terminal on which lines can be redrawn:
-/// one that isn't called `dumb` by the environment's TERM, such as that of an
-/// editor.
-bool hfta_can_redraw(void);
+/// Returns the steps per second of this run; 0 before the first step.
+double hfta_progress_rate(const hfta_progress_state *state);
 
-/// Sets `rows` and `columns` to the size of the terminal on standard error; 24
-/// and 80 if that is unknown.
-void hfta_drawing_measure(hfta_drawing *drawing);
-
-/// Moves the cursor to the first drawn line, and clears the terminal from there
-/// on.
-void hfta_drawing_erase(hfta_drawing *drawing);
-
-/// Writes a line, cut to the terminal's width, and counts it.
-void hfta_drawing_put(hfta_drawing *drawing, const char *line);
-
-/// Writes a line about the training's progress. It begins with the job's name
-/// unless that is NULL.
-void hfta_drawing_put_state(hfta_drawing *drawing, const char *name,
-                            const hfta_progress_state *state);
-
-/// Writes a heading and, below it, at most max(`room`, 2) lines for the copies.
-/// If they aren't enough, the last one tells how many copies aren't shown.
-void hfta_drawing_put_copies(hfta_drawing *drawing,
-                             const hfta_progress_state *state, int64_t room);
+/// Formats the time that the training still takes at this rate into `buffer`.
+/// Returns it, or "?" if the rate is 0.
+const char *hfta_progress_left(const hfta_progress_state *state, double rate,
+                               char buffer[32]);
 
 /// Write a line about a step or an epoch, for output that isn't a terminal.
 void hfta_print_step(FILE *file, const hfta_progress_state *state);
@@ -82,4 +59,4 @@ void hfta_print_epoch(FILE *file, const hfta_progress_state *state);
 const char *hfta_metric_text(const hfta_metric *metric, double value,
                              char buffer[32]);
 
-#endif // HFTA_SRC_TRAINING_PROGRESS_TEXT_H
+#endif // HFTA_SRC_PROGRESS_PROGRESS_TEXT_H

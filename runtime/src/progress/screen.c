@@ -1,6 +1,6 @@
 //===- screen.c - Progress of several trainings at once -------------------===//
 
-#include "training/screen.h"
+#include "progress/screen.h"
 #include "system/clock.h"
 
 #include <pthread.h>
@@ -91,17 +91,17 @@ static void share_lines(hfta_screen *self, int64_t lines) {
 // Drawing
 //===----------------------------------------------------------------------===//
 
-static void format_outcome(const block *self, char *text, size_t bytes) {
+static void add_outcome(hfta_line *line, const block *self) {
   switch (self->outcome) {
   case HFTA_SCREEN_DONE:
-    snprintf(text, bytes, "done");
+    hfta_line_add(line, HFTA_STYLE_GOOD, "done");
     break;
   case HFTA_SCREEN_FAILED:
-    snprintf(text, bytes, "failed");
+    hfta_line_add(line, HFTA_STYLE_BAD, "failed");
     break;
   case HFTA_SCREEN_STOPPED:
-    snprintf(text, bytes, "stopped after step %lld",
-             (long long)self->last_step);
+    hfta_line_add(line, HFTA_STYLE_PLAIN, "stopped after step %lld",
+                  (long long)self->last_step);
     break;
   }
 }
@@ -109,7 +109,6 @@ static void format_outcome(const block *self, char *text, size_t bytes) {
 static void put_block(const block *self, hfta_drawing *drawing) {
   // The heading, one copy, and the number of copies that aren't shown.
   enum { FEWEST_LINES = 3 };
-  char line[512], text[64];
   if (is_training(self)) {
     hfta_drawing_put_state(drawing, self->name, &self->state);
     int64_t wanted = count_wanted(self);
@@ -117,12 +116,16 @@ static void put_block(const block *self, hfta_drawing *drawing) {
       hfta_drawing_put_copies(drawing, &self->state, self->lines - 1);
     return;
   }
+  hfta_line line;
+  hfta_drawing_begin_line(drawing, &line);
+  hfta_line_add(&line, HFTA_STYLE_BOLD, "%.320s", self->name);
+  hfta_line_add(&line, HFTA_STYLE_PLAIN, "  ");
   if (self->is_finished)
-    format_outcome(self, text, sizeof(text));
+    add_outcome(&line, self);
   else
-    snprintf(text, sizeof(text), self->has_begun ? "starting" : "waiting");
-  snprintf(line, sizeof(line), "%.320s  %s", self->name, text);
-  hfta_drawing_put(drawing, line);
+    hfta_line_add(&line, HFTA_STYLE_FAINT,
+                  self->has_begun ? "starting" : "waiting");
+  hfta_drawing_put(drawing, &line);
 }
 
 /// Draws the table. One line of the terminal above it stays free, and one below
@@ -138,9 +141,11 @@ static void put_table(hfta_screen *self, hfta_drawing *drawing) {
     if (self->blocks[i].is_shown)
       put_block(&self->blocks[i], drawing);
   if (others > 0) {
-    char line[64];
-    snprintf(line, sizeof(line), "... and %lld more jobs", (long long)others);
-    hfta_drawing_put(drawing, line);
+    hfta_line line;
+    hfta_drawing_begin_line(drawing, &line);
+    hfta_line_add(&line, HFTA_STYLE_FAINT, "... and %lld more jobs",
+                  (long long)others);
+    hfta_drawing_put(drawing, &line);
   }
 }
 
@@ -292,7 +297,8 @@ hfta_status hfta_screen_open(const char *const *names, int64_t count,
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory to show progress");
   self->shows = shows;
-  self->terminal = shows && hfta_can_redraw();
+  hfta_drawing_begin(&self->drawing, stderr);
+  self->terminal = shows && self->drawing.terminal.can_redraw;
   self->count = count;
   pthread_mutex_init(&self->mutex, NULL);
   for (int64_t i = 0; i < count; ++i)
