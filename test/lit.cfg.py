@@ -53,6 +53,16 @@ if subprocess.run([torch_python, "-c", find_torch], capture_output=True).returnc
 elif "HFTA_TORCH_PYTHON" in os.environ:
     lit_config.fatal(f"HFTA_TORCH_PYTHON: {torch_python} lacks torch, onnx or onnxscript")
 
+# Feature `tools`: there is a Python with TensorBoard, Optuna and MLflow, as for `torch`.
+tools_python = os.environ.get("HFTA_TOOLS_PYTHON", config.python)
+find_tools = find_torch.replace("'torch', 'onnx', 'onnxscript'",
+                                "'tensorboard', 'optuna', 'mlflow'")
+if subprocess.run([tools_python, "-c", find_tools], capture_output=True).returncode == 0:
+    config.available_features.add("tools")
+    config.substitutions.append(("%tools_python", tools_python))
+elif "HFTA_TOOLS_PYTHON" in os.environ:
+    lit_config.fatal(f"HFTA_TOOLS_PYTHON: {tools_python} lacks tensorboard, optuna or mlflow")
+
 # Feature `sklearn`: the build's Python has scikit-learn.
 if subprocess.run([config.python, "-c", "import sklearn"], capture_output=True).returncode == 0:
     config.available_features.add("sklearn")

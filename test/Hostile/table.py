@@ -23,6 +23,7 @@ import data_rows
 import forms_rows
 import jobs_rows
 import language_rows
+import log_rows
 import memory_rows
 import new_rows
 import node_rows
@@ -42,7 +43,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "workload": workload_rows, "precision": precision_rows,
          "record": record_rows, "search": search_rows, "best": best_rows,
          "turns": turn_rows, "augmentation": augmentation_rows,
-         "new": new_rows}
+         "new": new_rows, "log": log_rows}
 MOST_BYTES = 2 << 30
 # The seconds that a command may take; main() multiplies them by --slowdown.
 most_seconds = 10

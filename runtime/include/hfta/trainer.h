@@ -41,9 +41,11 @@ typedef struct hfta_train_options {
   /// The most minutes that are spent computing, those before a resume included;
   /// 0: the program's limit, if it has one.
   int64_t minutes;
-  const char *log_path;   ///< path of the log; NULL: no log
-  int64_t log_every;      ///< steps between entries of the log; 0:
-                          ///< HFTA_DEFAULT_LOG_EVERY
+  const char *log_path; ///< path of the log; NULL: no log
+  int64_t log_every;    ///< steps between entries of the log; 0:
+                        ///< HFTA_DEFAULT_LOG_EVERY
+  /// Folder of files for TensorBoard, which is created; NULL: none are written.
+  const char *tensorboard;
   const char *checkpoint; ///< folder of the checkpoints; NULL: none are saved
   /// Number of steps between checkpoints; 0: only one, at the end.
   int64_t every;

@@ -37,6 +37,7 @@ static const char *find_unused(const hfta_train_arguments *arguments) {
          : train->epochs       ? "--epochs"
          : train->minutes      ? "--minutes"
          : train->log_path     ? "--log"
+         : train->tensorboard  ? "--tensorboard"
                                : NULL;
 }
 
@@ -230,6 +231,13 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
        .integer = &train->log_every,
        .minimum = 1,
        .maximum = INT64_MAX},
+      {.name = "--tensorboard",
+       .argument = "DIR",
+       .help = invocation->program_count > 1
+                   ? "write files for TensorBoard to DIR/JOB, as often as the "
+                     "log"
+                   : "write files for TensorBoard to DIR, as often as the log",
+       .text = &train->tensorboard},
       {.name = "--checkpoint",
        .argument = "DIR",
        .help = invocation->program_count > 1

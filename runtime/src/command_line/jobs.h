@@ -46,7 +46,8 @@ int hfta_report_nameless(const hfta_invocation *invocation, const char *what);
 /// Makes another job the current one. From then on messages name the job.
 void hfta_go_on_to_job(hfta_invocation *invocation, int64_t index);
 
-/// Sets `*out` to the folder for the checkpoints of one program. If the binary
+/// Sets `*out` to the folder for the checkpoints, or for other files, of one
+/// program. If the binary
 /// has several jobs, this is the subfolder of `folder` with the program's name,
 /// whose text is in `path`; else it is `folder`. NULL if `folder` is NULL.
 hfta_status hfta_find_job_folder(const hfta_invocation *invocation,
@@ -54,9 +55,9 @@ hfta_status hfta_find_job_folder(const hfta_invocation *invocation,
                                  const char *folder, hfta_path *path,
                                  const char **out, hfta_error *error);
 
-/// Replaces `*folder`, the value of `--checkpoint`, by the current job's
-/// folder, as hfta_find_job_folder does. Returns -1, or the exit code after an
-/// error message.
+/// Replaces `*folder`, the value of `--checkpoint` or of another option, by the
+/// current job's folder, as hfta_find_job_folder does. Returns -1, or the exit
+/// code after an error message.
 int hfta_choose_job_folder(const hfta_invocation *invocation, hfta_path *path,
                            const char **folder);
 

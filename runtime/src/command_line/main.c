@@ -61,7 +61,7 @@ static bool has_search(const hfta_program *program) {
 static const command commands[] = {
     {"train",
      "[--data DIR] [--epochs N | --steps N] [--minutes M]\n"
-     "           [--log FILE.jsonl] [--log-every N]\n"
+     "           [--log FILE.jsonl] [--log-every N] [--tensorboard DIR]\n"
      "           [--checkpoint DIR [--every N] [--keep N]]\n"
      "           [--resume | --overwrite] [--only K,K] [--threads N]\n"
      "           [--device DEVICE] [--ranks auto|1] [--mpi LIBRARY]\n"
@@ -93,6 +93,9 @@ static const command commands[] = {
     {"trials", "--checkpoint DIR [--json]",
      "how a search stands: trials, scores and decisions", list_trials,
      has_search, NULL, NULL, NULL},
+    {"log", "LOG... (--csv [-o FILE] | --tensorboard DIR | --optuna FILE)",
+     "write logs in the forms of other tools", hfta_command_log, can_train,
+     "convert only this job (default: all of the logs)", NULL, NULL},
     {"bench",
      "[--steps N] [--json] [--phases] [--kernels] [--only K,K]\n"
      "           [--threads N] [--device DEVICE]\n"

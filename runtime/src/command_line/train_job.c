@@ -289,12 +289,14 @@ static void close_instances(const hfta_train_arguments *arguments,
 int hfta_train_job(const hfta_invocation *invocation,
                    const hfta_train_arguments *arguments) {
   hfta_train_arguments own = *arguments;
-  hfta_path path;
+  hfta_path path, board;
   instances all = {.count = 0};
   int64_t steps = 0;
   int code = hfta_choose_job_folder(invocation, &path, &own.options.checkpoint);
   own.spill.checkpoint = own.options.checkpoint;
   own.options.job = invocation->job;
+  if (code < 0)
+    code = hfta_choose_job_folder(invocation, &board, &own.options.tensorboard);
   if (code < 0)
     code = open_instances(invocation, &own, &all);
   if (code < 0)

@@ -1,4 +1,4 @@
-//===- clock.c - A monotonic clock ----------------------------------------===//
+//===- clock.c - Clocks ---------------------------------------------------===//
 
 #include "system/clock.h"
 
@@ -7,6 +7,12 @@
 double hfta_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double hfta_time_of_day(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

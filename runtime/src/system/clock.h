@@ -1,4 +1,4 @@
-//===- clock.h - A monotonic clock --------------------------------*- C -*-===//
+//===- clock.h - Clocks -------------------------------------------*- C -*-===//
 
 #ifndef HFTA_SRC_SYSTEM_CLOCK_H
 #define HFTA_SRC_SYSTEM_CLOCK_H
@@ -7,6 +7,9 @@
 
 /// Returns the seconds of the clock CLOCK_MONOTONIC, which never jumps.
 double hfta_now(void);
+
+/// Returns the time of day, in seconds since 1970.
+double hfta_time_of_day(void);
 
 /// Returns the time of CLOCK_MONOTONIC that is `seconds` from now.
 struct timespec hfta_clock_after(double seconds);

@@ -1,6 +1,7 @@
 //===- log.c - The metrics log --------------------------------------------===//
 
 #include "training/copies_json.h"
+#include "training/log_board.h"
 #include "training/log_scan.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ struct hfta_log {
   bool is_own;         ///< whether this log has opened `file` and closes it
   hfta_log_span span;
   hfta_log_scan scan;
-  bool abandoned; ///< whether the last write failed with EPIPE
+  bool abandoned;        ///< whether the last write failed with EPIPE
+  hfta_log_board *board; ///< NULL: none
 };
 
 //===----------------------------------------------------------------------===//
@@ -79,6 +81,7 @@ void hfta_log_close(hfta_log *log) {
     return;
   if (log->is_own)
     hfta_log_file_close(log->file);
+  hfta_log_board_close(log->board);
   free(log);
 }
 
@@ -157,9 +160,13 @@ static hfta_status prepare_file(hfta_log *log, hfta_error *error) {
 
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   const hfta_program *program = log->program;
-  if (!log->file)
-    return HFTA_OK;
-  hfta_status status = prepare_file(log, error);
+  hfta_status status = HFTA_OK;
+  if (log->span.board)
+    status = hfta_log_board_open(log->span.board, program, &log->span,
+                                 &log->board, error);
+  if (status != HFTA_OK || !log->file)
+    return status;
+  status = prepare_file(log, error);
   if (status != HFTA_OK)
     return status;
   hfta_json_writer writer;
@@ -239,8 +246,12 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *rates, const double *scheduled,
                           const hfta_update_report *reports,
                           hfta_error *error) {
-  if (!log->file)
-    return HFTA_OK;
+  hfta_status status =
+      log->board
+          ? hfta_log_board_step(log->board, step, losses, terms, rates, error)
+          : HFTA_OK;
+  if (status != HFTA_OK || !log->file)
+    return status;
   hfta_json_writer writer;
   begin_line(log, &writer, "step");
   hfta_json_put_integer(&writer, "step", step);
@@ -295,8 +306,10 @@ static void write_steps(hfta_json_writer *writer, const hfta_log *log,
 
 hfta_status hfta_log_epoch(hfta_log *log, const hfta_epoch_results *results,
                            hfta_error *error) {
-  if (!log->file)
-    return HFTA_OK;
+  hfta_status status =
+      log->board ? hfta_log_board_epoch(log->board, results, error) : HFTA_OK;
+  if (status != HFTA_OK || !log->file)
+    return status;
   hfta_json_writer writer;
   begin_line(log, &writer, "epoch");
   hfta_json_put_integer(&writer, "epoch", results->epoch);

@@ -54,6 +54,7 @@ typedef struct hfta_log_span {
                        ///< single training
   const bool *live; ///< whether each copy runs, borrowed; NULL: all run. Values
                     ///< of the others are null
+  const char *board; ///< folder of files for TensorBoard, borrowed; NULL: none
 } hfta_log_span;
 
 /// Opens a log and checks its contents, but doesn't change it yet. With a

@@ -231,7 +231,10 @@ static hfta_status load_beginning(hfta_trainer *self) {
 }
 
 static hfta_status open_log(hfta_trainer *self) {
+  const char *board =
+      hfta_team_leads(&self->team) ? self->options->tensorboard : NULL;
   hfta_log_span span = {
+      .board = board,
       .steps_done = self->first_step,
       .total_steps = self->total_steps,
       .steps_per_epoch = self->steps_per_epoch,

@@ -242,6 +242,17 @@ static hfta_status open_log(hfta_tuner *self) {
   return hfta_share_outcome(self->instance, status);
 }
 
+/// Opens the files for TensorBoard, on the first rank.
+static hfta_status open_board(hfta_tuner *self) {
+  const char *folder = self->options->train->tensorboard;
+  hfta_status status = HFTA_OK;
+  if (hfta_team_leads(&self->team) && folder)
+    status = hfta_search_board_open(
+        folder, self->program, self->study->trial_count,
+        hfta_tuner_steps_per_epoch(self), &self->board, self->error);
+  return hfta_share_outcome(self->instance, status);
+}
+
 hfta_status hfta_tuner_prepare(hfta_tuner *self) {
   const hfta_train_options *train = self->options->train;
   hfta_status status = hfta_tuner_begin(self);
@@ -254,6 +265,8 @@ hfta_status hfta_tuner_prepare(hfta_tuner *self) {
     status = open_log(self);
   if (status == HFTA_OK)
     status = open_journal(self);
+  if (status == HFTA_OK)
+    status = open_board(self);
   if (status != HFTA_OK)
     return status;
   self->most_seconds =
@@ -269,6 +282,7 @@ void hfta_tuner_close(hfta_tuner *self) {
   hfta_feed_stop(self->feed);
   hfta_control_close(self->control);
   hfta_log_file_close(self->log);
+  hfta_search_board_close(self->board);
   hfta_study_destroy(self->study);
   hfta_journal_close(self->journal);
   hfta_folder_unlock(&self->lock);

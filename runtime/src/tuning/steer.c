@@ -34,6 +34,12 @@ hfta_status hfta_tuner_publish(hfta_tuner *self) {
     return HFTA_OK;
   if (self->control)
     hfta_control_tell(self->control, text + begin, size - begin);
+  if (self->board) {
+    hfta_status status = hfta_search_board_add(self->board, text + begin,
+                                               size - begin, self->error);
+    if (status != HFTA_OK)
+      return status;
+  }
   if (!self->log)
     return HFTA_OK;
   bool complete =

@@ -7,6 +7,7 @@
 #include "data/division.h"
 #include "data/feed.h"
 #include "instance/instance_impl.h"
+#include "interchange/search_board.h"
 #include "progress/progress.h"
 #include "system/lock.h"
 #include "training/log_file.h"
@@ -60,6 +61,7 @@ typedef struct hfta_tuner {
   bool is_controlled;    ///< whether clients can, to the first rank
   bool is_held_open;     ///< whether the search waits for requests at its end
   struct hfta_log_file *log; ///< NULL: there is no log
+  hfta_search_board *board;  ///< NULL: there are no files for TensorBoard
   size_t published; ///< bytes of the journal's new lines that clients have got
   int64_t steps_per_epoch[HFTA_MOST_ARRAYS]; ///< each array's, by the data
   hfta_error *error;                         ///< the instance's, or `own_error`
