@@ -59,6 +59,8 @@ foreach(package llvm-22-dev libmlir-22-dev liblld-22-dev libprotobuf-dev libonnx
     string(APPEND third_party "\n======== ${package} ========\n\n${licence}")
   endif()
 endforeach()
+file(READ ${PROJECT_SOURCE_DIR}/third_party/uplot/LICENSE licence)
+string(APPEND third_party "\n======== uPlot, in the pages of programs ========\n\n${licence}")
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/THIRD-PARTY CONTENT "${third_party}")
 install(FILES ${PROJECT_BINARY_DIR}/THIRD-PARTY DESTINATION share/doc/hfta COMPONENT hfta)
 

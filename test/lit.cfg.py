@@ -79,6 +79,10 @@ except OSError:
 if shutil.which("tmux"):
     config.available_features.add("tmux")
 
+# Feature `chromium`: pages can be looked at.
+if shutil.which("chromium"):
+    config.available_features.add("chromium")
+
 # Feature `cuda-header`: there is NVIDIA's cuda.h, to compare our declarations with.
 for folder in (os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
     if folder and os.path.exists(os.path.join(folder, "include", "cuda.h")):

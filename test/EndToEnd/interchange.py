@@ -263,4 +263,5 @@ def main():
         ask_tools(work, runs)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Rows of the command `log`, and of trainings that write files for TensorBoard."""
+"""Rows of the commands `log` and `report`, and of trainings that write files for TensorBoard."""
 
 import json
 
@@ -83,6 +83,27 @@ def make_option_rows():
                   ("sweep: error: ", place))
 
 
+def make_report_rows():
+    good = {"log.jsonl": lines(START, STEP)}
+
+    def report(name, code, *texts, words, files=()):
+        return Row(f"a report: {name}", {**good, **dict(files)},
+                   ["sweep", "report", *words], (code,), ("sweep: error: ", *texts))
+
+    yield report("no log", 2, "needs LOG", words=[])
+    yield report("a log that isn't there", 1, "'none.jsonl'", words=["none.jsonl"])
+    yield report("a page in no folder", 4, "no/r.html", words=["log.jsonl", "-o", "no/r.html"])
+    yield report("a page on a full device", 4, "No space left",
+                 words=["log.jsonl", "-o", "/dev/full"])
+    yield report("an info that isn't there", 1, "'i.json'",
+                 words=["log.jsonl", "--info", "i.json"])
+    yield report("an info that is no JSON", 1, "'log.jsonl' isn't JSON",
+                 words=["log.jsonl", "--info", "log.jsonl"])
+    yield report("a trace that ends early", 1, "'t.json' isn't JSON",
+                 words=["log.jsonl", "--trace", "t.json"], files={"t.json": '{"a":['}.items())
+
+
 def make_rows(_program):
     yield from make_content_rows()
     yield from make_option_rows()
+    yield from make_report_rows()

@@ -69,9 +69,18 @@ static ExitCode formatFile(llvm::StringRef path, bool isCheck, bool &changes,
   llvm::SmallString<256> real(path);
   if (path != "-" && llvm::sys::fs::real_path(path, real))
     real = path;
+  // A new file takes the place of the old one, with its permissions.
+  llvm::ErrorOr<llvm::sys::fs::perms> permissions =
+      llvm::sys::fs::getPermissions(real);
+  if (path != "-" &&
+      llvm::sys::fs::access(real, llvm::sys::fs::AccessMode::Write))
+    return fail(errors, ExitCode::cannotWrite,
+                "cannot write '" + path + "': its permissions don't allow it");
   if (llvm::Error error = writeOutput(real, formatted))
     return fail(errors, ExitCode::cannotWrite,
                 llvm::toString(std::move(error)));
+  if (path != "-" && permissions)
+    llvm::sys::fs::setPermissions(real, *permissions);
   return ExitCode::done;
 }
 

@@ -94,6 +94,18 @@ static void installHandlers() {
 // Actions
 //===----------------------------------------------------------------------===//
 
+/// Checks that all of the standard output was written. Returns `code`, unless
+/// this is its first failure.
+static ExitCode flushOutput(ExitCode code) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return code;
+  llvm::errs() << "hftac: error: cannot write to standard output: "
+               << llvm::outs().error().message() << '\n';
+  llvm::outs().clear_error();
+  return code == ExitCode::done ? ExitCode::cannotWrite : code;
+}
+
 static ExitCode act(const DriverOptions &options) {
   switch (options.action) {
   case Action::compile:
@@ -119,13 +131,16 @@ static ExitCode act(const DriverOptions &options) {
     printSettingTables(llvm::outs());
     break;
   }
-  llvm::outs().flush();
-  if (!llvm::outs().has_error())
-    return ExitCode::done;
-  llvm::errs() << "hftac: error: cannot write to standard output: "
-               << llvm::outs().error().message() << '\n';
-  llvm::outs().clear_error();
-  return ExitCode::cannotWrite;
+  return flushOutput(ExitCode::done);
+}
+
+/// Prints the help of a command.
+static void printCommandHelp(const CommandInfo &command) {
+  llvm::outs() << "usage: hftac " << command.name
+               << (command.synopsis.empty() ? "" : " ") << command.synopsis
+               << "\n\n"
+               << command.help
+               << "\n\ndocs/hftac.md, \"Commands\", says more.\n";
 }
 
 int hfta::runDriver(int argc, const char *const *argv) {
@@ -140,7 +155,12 @@ int hfta::runDriver(int argc, const char *const *argv) {
   if (const CommandInfo *command =
           arguments.empty() ? nullptr : findCommand(arguments.front())) {
     llvm::SmallVector<llvm::StringRef> rest(arguments.drop_front());
-    return static_cast<int>(command->run(rest, llvm::errs()));
+    ExitCode code = ExitCode::done;
+    if (llvm::is_contained(rest, "--help") || llvm::is_contained(rest, "-h"))
+      printCommandHelp(*command);
+    else
+      code = command->run(rest, llvm::errs());
+    return static_cast<int>(flushOutput(code));
   }
   DriverOptions options;
   ExitCode code = parseCommandLine(arguments, options, llvm::errs());

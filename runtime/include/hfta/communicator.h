@@ -82,6 +82,7 @@ typedef struct hfta_launcher {
   int local_size; ///< number of ranks on this host; `size` if the launcher
                   ///< doesn't say
   bool is_bound;  ///< the launcher has bound each rank to processors
+  bool is_found;  ///< whether a launcher has started this process
 } hfta_launcher;
 
 /// Fills `out` from the launcher's environment variables; uses no MPI.

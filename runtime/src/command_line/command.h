@@ -240,6 +240,7 @@ int hfta_command_run(const hfta_invocation *invocation);
 int hfta_command_info(const hfta_invocation *invocation);
 int hfta_command_bench(const hfta_invocation *invocation);
 int hfta_command_log(const hfta_invocation *invocation);
+int hfta_command_report(const hfta_invocation *invocation);
 
 /// Writes what `info --json` prints about a program or, if its search has
 /// several arrays, about the first one of their programs.

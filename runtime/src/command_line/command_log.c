@@ -36,21 +36,6 @@ static int check_arguments(const hfta_invocation *invocation,
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Writes text that was collected in memory to a file, as a whole or not at
-/// all.
-static hfta_status write_file(const char *path, const char *text, size_t bytes,
-                              hfta_error *error) {
-  hfta_output *output;
-  hfta_status status = hfta_output_open(path, &output, error);
-  if (status != HFTA_OK)
-    return status;
-  status = hfta_output_write(output, text, bytes, error);
-  if (status == HFTA_OK)
-    return hfta_output_commit(output, error);
-  hfta_output_discard(output);
-  return status;
-}
-
 static void write_optuna(FILE *file, const hfta_invocation *invocation,
                          const hfta_histories *histories) {
   for (int64_t i = 0; i < histories->count; ++i) {
@@ -74,12 +59,12 @@ static hfta_status write_text(const hfta_invocation *invocation,
     write_optuna(file, invocation, histories);
   bool is_whole = file && !ferror(file);
   is_whole = file && fclose(file) == 0 && is_whole;
-  hfta_status status = is_whole
-                           ? write_file(arguments->as_csv ? arguments->output
-                                                          : arguments->optuna,
-                                        text, bytes, error)
-                           : hfta_fail(error, HFTA_UNSUPPORTED,
-                                       "not enough memory for the table");
+  hfta_status status =
+      is_whole ? hfta_write_whole(arguments->as_csv ? arguments->output
+                                                    : arguments->optuna,
+                                  text, bytes, error)
+               : hfta_fail(error, HFTA_UNSUPPORTED,
+                           "not enough memory for the table");
   free(text);
   return status;
 }

@@ -2,6 +2,7 @@
 
 #include "command_line/table.h"
 
+#include "hfta/communicator.h"
 #include "hfta/json.h"
 #include "hfta/program_queries.h"
 #include "program/metric_values.h"
@@ -204,13 +205,21 @@ static void print_ranked(FILE *file, const hfta_program *program,
   free(order);
 }
 
+/// Returns whether a person looks at what is written to a file. A launcher of
+/// ranks gives them terminals, but what it does with these isn't known.
+static bool is_seen(FILE *file) {
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  return isatty(fileno(file)) && !launcher.is_found;
+}
+
 void hfta_print_results(FILE *file, const hfta_program *program,
                         const hfta_results *results) {
   column columns[MAX_COLUMNS];
   int count = make_columns(program, results, columns);
   bool has_results = results->train_losses || results->validation_losses ||
                      results->test_losses;
-  if (has_results && isatty(fileno(file))) {
+  if (has_results && is_seen(file)) {
     int rows, width;
     hfta_terminal_size(fileno(file), &rows, &width);
     // The heading, the last line and the prompt need a row each.

@@ -30,7 +30,7 @@ static int read_number(const char *name, int maximum) {
 }
 
 void hfta_launcher_find(hfta_launcher *out) {
-  *out = (hfta_launcher){0, 1, 1, false};
+  *out = (hfta_launcher){.size = 1, .local_size = 1};
   for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); ++i) {
     const launcher_names *names = &launchers[i];
     int size = read_number(names->size, 1 << 30);
@@ -41,6 +41,7 @@ void hfta_launcher_find(hfta_launcher *out) {
     out->rank = rank;
     out->size = size;
     out->local_size = local_size < 1 ? size : local_size;
+    out->is_found = true;
     out->is_bound = read_number(names->bound, 1) == 1;
     return;
   }

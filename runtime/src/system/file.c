@@ -313,3 +313,16 @@ void hfta_output_discard(hfta_output *output) {
   free(output->path);
   free(output);
 }
+
+hfta_status hfta_write_whole(const char *path, const void *bytes, size_t size,
+                             hfta_error *error) {
+  hfta_output *output;
+  hfta_status status = hfta_output_open(path, &output, error);
+  if (status != HFTA_OK)
+    return status;
+  status = hfta_output_write(output, bytes, size, error);
+  if (status == HFTA_OK)
+    return hfta_output_commit(output, error);
+  hfta_output_discard(output);
+  return status;
+}

@@ -90,4 +90,8 @@ hfta_status hfta_output_commit(hfta_output *output, hfta_error *error);
 /// Removes the temporary file and frees the output. NULL is allowed.
 void hfta_output_discard(hfta_output *output);
 
+/// Writes a whole file by such an output.
+hfta_status hfta_write_whole(const char *path, const void *bytes, size_t size,
+                             hfta_error *error);
+
 #endif // HFTA_SRC_SYSTEM_FILE_H

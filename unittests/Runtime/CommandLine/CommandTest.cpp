@@ -74,10 +74,11 @@ TEST(Command, MisuseHasOneClearMessage) {
 TEST(Command, UnknownCommands) {
   Outcome outcome = runBinary({"trian"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.err,
-            "fake: error: unknown command 'trian': expected train, eval, "
-            "run, info or bench\nfake: note: 'fake --help' explains "
-            "them\n");
+  EXPECT_EQ(
+      outcome.err,
+      "fake: error: unknown command 'trian': expected train, eval, "
+      "run, info, report, log or bench\nfake: note: 'fake --help' explains "
+      "them\n");
   outcome = runBinary({"--foo"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err.find("fake: error: unknown option '--foo': expected"),
