@@ -4,10 +4,23 @@
 #include "Commands/MessageList.h"
 #include "Compile/Compiler.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
+
+/// Returns an argument that asks for something that isn't a check; "" if there
+/// is none. Options may have a value behind '='.
+static llvm::StringRef findRefused(llvm::ArrayRef<llvm::StringRef> arguments) {
+  static constexpr llvm::StringLiteral refused[] = {
+      "-o",     "--timeline",      "--simulate",
+      "--plan", "--plan-pipeline", "--check-gradients"};
+  for (llvm::StringRef argument : arguments)
+    if (llvm::is_contained(refused, argument.split('=').first))
+      return argument.split('=').first;
+  return "";
+}
 
 /// Does what a compilation does before it generates code: reads the arguments
 /// and the job, imports its models, and plans its step and its memory.
@@ -33,6 +46,11 @@ ExitCode hfta::checkJobText(const JobText &job, llvm::raw_ostream &errors) {
 
 ExitCode hfta::checkJob(llvm::ArrayRef<llvm::StringRef> arguments,
                         llvm::raw_ostream &errors) {
+  if (llvm::StringRef option = findRefused(arguments); !option.empty()) {
+    errors << "hftac: error: 'check' writes and draws nothing: leave '"
+           << option << "' out\n";
+    return ExitCode::usage;
+  }
   bool asJson = false;
   std::vector<std::string> owned = {"--plan"};
   for (llvm::StringRef argument : arguments)

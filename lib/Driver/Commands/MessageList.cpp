@@ -2,6 +2,8 @@
 
 #include "Commands/MessageList.h"
 
+#include "Hfta/Language/Files.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -118,6 +120,22 @@ static int64_t countCharacters(llvm::StringRef line, unsigned byte) {
          });
 }
 
+/// Returns the line that a message is about, as the file has it: what is
+/// printed has spaces for tabs. Returns what was printed if the file can't be
+/// read.
+static std::string readLine(const Message &message) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
+      openText(message.file);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return message.source;
+  }
+  llvm::StringRef rest = (*file)->getBuffer();
+  for (unsigned line = 1; line < message.line; ++line)
+    rest = rest.split('\n').second;
+  return rest.split('\n').first.str();
+}
+
 llvm::json::Value hfta::toJson(const Message &message) {
   llvm::json::Object object{{"level", message.level},
                             {"message", message.text}};
@@ -126,11 +144,15 @@ llvm::json::Value hfta::toJson(const Message &message) {
   if (message.line != 0) {
     object["line"] = message.line;
     object["column"] = message.begin;
-    object["end_column"] = message.end;
-  }
-  if (!message.source.empty()) {
-    object["character"] = countCharacters(message.source, message.begin);
-    object["end_character"] = countCharacters(message.source, message.end);
+    std::string source = message.source.empty() ? "" : readLine(message);
+    if (!source.empty())
+      object["character"] = countCharacters(source, message.begin);
+    // Where the end isn't known, it is the beginning.
+    if (message.end > message.begin) {
+      object["end_column"] = message.end;
+      if (!source.empty())
+        object["end_character"] = countCharacters(source, message.end);
+    }
   }
   if (!message.children.empty())
     object["children"] =
